@@ -1179,7 +1179,7 @@ def inferred_ap(order, levels, *, rel=1):
 
 
 @over_judged()
-def interpolated_precision(order, levels, *, recalls, hits="exact", rel=1):
+def interpolated_precision_of_runs(order, levels, *, recalls, hits="exact", rel=1):
     """The mean over levels of recall of the highest precision there or beyond; `hits` says how a level is reached."""
     _, R, _ = counts(order, levels, rel)
     if not R:

@@ -20,6 +20,8 @@ from hitcurve._trec_names import PARAMETERS, names_here
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from typing_extensions import TypeIs
+
     from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves
 
 __all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
@@ -183,7 +185,7 @@ class Measure(NamedTuple):
         For a binary measure of a `GainCurve` or `GainCurves`, the items of level `rel` or higher are relevant. Without
         `rel` the items of level 1 or higher are relevant.
         """
-        if not hasattr(curve, "average_precision"):
+        if of_levels(curve):
             return self._of_gains(curve, ties)
         ties = self.reading(ties)
         value = getattr(curve, self.record.method)
@@ -199,7 +201,7 @@ class Measure(NamedTuple):
         items above level 0, for a measure of gains the items with a gain above 0, and for GAP the items of its least
         threshold or higher.
         """
-        if hasattr(curve, "average_precision"):
+        if not of_levels(curve):
             return curve.num_relevant == 0
         if "gains" not in self.record.of:
             return curve.at_level(1 if self.rel is None else self.rel).num_relevant == 0
@@ -217,8 +219,8 @@ class Measure(NamedTuple):
     def lowest_level(self, relevance_level: int = 1) -> int:
         """The lowest level that counts for the measure at all: of GAP its least threshold."""
         weights = dict(self.keywords).get("weights")
-        weights = weights if isinstance(weights, ByLevel) else {}
-        thresholds = [level for level, weight in weights.items() if weight > 0 and level > 0]
+        by_level = weights.items() if isinstance(weights, ByLevel) else ()
+        thresholds = [level for level, weight in by_level if weight > 0 and level > 0]
         return min(thresholds, default=self.relevant_level(relevance_level))
 
     def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
@@ -234,7 +236,7 @@ class Measure(NamedTuple):
         return self.name
 
 
-class ByLevel(dict[float, float]):
+class ByLevel(dict[int, float]):
     """A number for each level, as an argument of a measure. It never changes.
 
     Attributes
@@ -262,6 +264,11 @@ class ByLevel(dict[float, float]):
 
     def __reduce__(self) -> Any:
         return ByLevel, (dict(self), self.otherwise)
+
+
+def of_levels(curve: HitCurve | HitCurves | GainCurve | GainCurves) -> TypeIs[GainCurve | GainCurves]:
+    """Whether the items of the curves have levels."""
+    return bool(curve._family == "gains")
 
 
 def _listed(words: tuple[str, ...], joint: str = "or") -> str:
@@ -653,7 +660,7 @@ def _parsed(text: str) -> Measure:
 
 def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, Any]]:
     """The options as arguments of the method."""
-    found = {}
+    found: dict[str, Any] = {}
     for option in record.options:
         if option.name in options:
             value = options[option.name]

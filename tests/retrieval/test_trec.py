@@ -34,6 +34,7 @@ from hitcurve.cli.main import main
 from hitcurve.measures import MEASURES, parse
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import TieBand
+from hitcurve.retrieval.trec_sums import SUMS
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2\t0\tx\t1\n"
 RUN = "q1 Q0 a 1 3.5 tag\nq1 Q0 d 2 2.5 tag\nq2 Q0 y 1 1e-3 tag\nq2 Q0 x 2 -7 tag\n"
@@ -1157,8 +1158,8 @@ def test_runs_on_threads_and_one_by_one(tmp_path, files):
 
 
 def test_every_sum_is_of_a_record_and_what_no_curve_has_is_a_sum():
-    assert set(plans.SUMS) - {"SetRelP"} <= {record.name for record in MEASURES if record.of_runs}
-    assert {record.name for record in MEASURES if {"judged", "levels"} & {*record.of}} <= set(plans.SUMS)
+    assert set(SUMS) - {"SetRelP"} <= {record.name for record in MEASURES if record.of_runs}
+    assert {record.name for record in MEASURES if {"judged", "levels"} & {*record.of}} <= set(SUMS)
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

@@ -14,6 +14,7 @@ _Weights: TypeAlias = Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Ideal: TypeAlias = Literal["same", "all"]
 
 class Gains(Curve[_V, _N]):
+    _family: str
     @property
     def score(self) -> NDArray[Any] | None: ...
     @property

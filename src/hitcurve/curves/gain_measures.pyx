@@ -99,7 +99,7 @@ cdef void read_rankings(const GainTables* tables, GainFormula formula, GainReadi
 
 cdef class Gains(Curve):
     """The measures of gain: a number for a GainCurve, an array with a number for each query for a GainCurves."""
-    _usual_measure, _usual_picture = "nDCG", "distribution"
+    _family, _usual_measure, _usual_picture = "gains", "nDCG", "distribution"
 
     cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,
                         tuple pairs, tuple missing) except -1:

@@ -91,6 +91,7 @@ class Curve(Generic[_V, _N]):
     def measure(self, name: str | Measure, *, ties: _Ties = "expected") -> _V: ...
 
 class Hits(Curve[_V, _N]):
+    _family: str
     @property
     def prevalence(self) -> _V: ...
     @property

@@ -115,7 +115,7 @@ cdef class Curve:
 cdef class Hits(Curve):
     """The measures of both classes: a number for a HitCurve, an array with a number for each query for a HitCurves."""
     cdef readonly bint weighted
-    _usual_measure, _usual_picture = "AP", "precision-recall"
+    _family, _usual_measure, _usual_picture = "hits", "AP", "precision-recall"
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         """The measure for each rank or number; `shape` is theirs, None for a single one."""

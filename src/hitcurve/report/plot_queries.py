@@ -13,7 +13,7 @@ import numpy as np
 from hitcurve._base.checks import check_choice
 from hitcurve._base.extras import needed
 from hitcurve.curves.gain import GainCurves
-from hitcurve.curves.hit import HitCurve, HitCurves
+from hitcurve.curves.hit import HitCurves
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,
@@ -247,35 +247,9 @@ def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
     return one, ties
 
 
-def _precision_at_levels(curves: HitCurves, ties: str) -> _Array:
+def _precision_at_levels(curves: HitCurves, ties: Any) -> _Array:
     """Interpolated precision, (queries, levels)."""
-    return np.array([_interpolated(curve, ties) for curve in curves]).reshape(-1, len(RECALLS))
-
-
-def _interpolated(curve: HitCurve, ties: Any) -> _Array:
-    """The greatest precision at each recall level or beyond; levels are compared in whole numbers.
-
-    Their mean is ``average_precision(interpolation="11-point")``.
-    """
-    if not curve.num_relevant:
-        return np.full(len(RECALLS), math.nan)
-    items, hits = curve.hit_curve(ties=ties)
-    if not len(items) > 1:
-        return np.zeros(len(RECALLS))
-    after = np.maximum.accumulate((hits[1:] / items[1:])[::-1])[::-1]
-    wanted = np.arange(len(RECALLS)) * int(curve.num_relevant)
-    at = np.searchsorted(10 * hits[1:], wanted)
-    reached = at < len(after)
-    at = np.minimum(at, len(after) - 1)
-    best = after[at]
-    need, before = wanted / 10, hits[at]
-    inside = reached & (need > before)
-    if ties == "expected" and inside.any():
-        # The mean hit curve is straight inside a group: a level may be reached between two items.
-        size, own = (np.diff(one)[at][inside] for one in (items, hits))
-        need, before = need[inside], before[inside]
-        best[inside] = np.maximum(best[inside], need / (items[at][inside] + (need - before) * (size / own)))
-    return np.where(reached, best, 0.0)
+    return curves.interpolated_precision(np.arange(len(RECALLS)) / 10, ties=ties)
 
 
 # --- pictures -----------------------------------------------------------------------------------------------

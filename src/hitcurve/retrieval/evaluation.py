@@ -171,8 +171,8 @@ class Evaluation(Evaluated):
         A document gains its level if that is above 0. A document without a judgment is an item of level 0. A relevant
         document that the run lacks is an item that was never retrieved. Under ``ties="docid"``, and with `rank_by`,
         each document has its own rank; else documents of equal score are a tie group. ``judged_only=`` and ``depth=``
-        of `evaluate` hold. The curves have no scores. They are made at each call. A pickle of the evaluation has them: some
-        24 bytes for each judged document, and 40 more for a relevant document.
+        of `evaluate` hold. The curves have no scores. They are made at each call. A pickle of the evaluation has them:
+        some 24 bytes for each judged document, and 40 more for a relevant document.
 
         Parameters
         ----------

@@ -21,6 +21,7 @@ from hitcurve.retrieval.judging import Judge, Told
 from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.reading import decoded, read_qrels, warn
 from hitcurve.retrieval.runs import Judged, Run
+from hitcurve.retrieval.trec_sums import SUMS
 from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
 
@@ -555,7 +556,7 @@ def _is_summed(measure: Measure, reading: str) -> bool:
     """
     if {"judged", "levels"} & {*measure.record.of} or not measure.record.method:
         return True
-    if measure.record.name not in plans.SUMS or "interpolation" in dict(measure.keywords):
+    if measure.record.name not in SUMS or "interpolation" in dict(measure.keywords):
         return False
     return reading == "ranks" or any(gain < 0 or level <= 0 for level, gain in plans.signed_gains(measure))
 

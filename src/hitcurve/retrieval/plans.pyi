@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from hitcurve.measures import Measure
 from hitcurve.retrieval.runs import Judged, Qrels
 
-SUMS: dict[str, int]
-
 @final
 class Plan:
     def __init__(self, qrels: Qrels, measures: Sequence[Measure], reading: str = "ranks", judged_only: bool = False,

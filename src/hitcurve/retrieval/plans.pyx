@@ -8,14 +8,13 @@ from libc.string cimport memset
 import numpy as np
 
 from hitcurve.measures import LEAST as _LEAST, ByLevel
-from hitcurve.retrieval.trec_sums import SUMS
 
 cimport cython
 cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
 from hitcurve.retrieval cimport trec_sums
-from hitcurve.retrieval.trec_sums cimport Asked, Order, Query, Scratch, arrange, set_sum, summed
+from hitcurve.retrieval.trec_sums cimport Asked, TieOrder, Query, Scratch, arrange, set_sum, summed
 from hitcurve.retrieval.runs cimport Judged, Qrels, Section
 
 cnp.import_array()
@@ -96,7 +95,7 @@ cdef class Plan:
     cdef Asked* asked
     cdef Py_ssize_t size
     cdef list kept
-    cdef Order order
+    cdef TieOrder order
     cdef bint judged_only
     cdef readonly str reading
 

@@ -5,7 +5,7 @@ from hitcurve._kernel.groups cimport Normalize
 from hitcurve.retrieval.query cimport Row
 
 # In which order a measure takes the documents of a tie group.
-cdef enum Order:
+cdef enum TieOrder:
     ORDER_RANKS          # as the rows are
     ORDER_BEST, ORDER_WORST
     ORDER_ANY            # the mean over all orders: rows keep their tie groups
@@ -32,7 +32,7 @@ cdef struct Query:
     int64_t num_rel        # judgments that are relevant for the measure
     const int64_t* levels  # all judgments of the query, falling
     Py_ssize_t num_judged
-    Order order
+    TieOrder order
 
 ctypedef double (*Sum)(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil
 
@@ -57,6 +57,6 @@ cdef struct Asked:
     const double* gains
 
 cdef int set_sum(Asked* asked, str name) except -1
-cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Order order, bint judged_only,
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order, bint judged_only,
                   const Asked* asked, Scratch* scratch, Query* query) noexcept nogil
 cdef double summed(Query* query, const Asked* asked, Scratch* scratch) noexcept nogil

@@ -72,7 +72,7 @@ cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked)
                 done += 1
 
 
-cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, Order order, bint judged_only,
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order, bint judged_only,
                   const Asked* asked, Scratch* scratch, Query* query) noexcept nogil:
     """The rows of a query in the order that the measure needs; False if there is no memory."""
     cdef Py_ssize_t i, m = 0
@@ -150,7 +150,6 @@ cdef double judged_to(const Query* query, int64_t k, bint tied, int64_t least) n
     return <double>whole + <double>shares / <double>of
 
 
-
 # -------------------------------------------------------------------------------------------------------------- counting
 
 cdef double num_queries(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
@@ -199,7 +198,8 @@ cdef double set_average_precision(const Query* query, const Asked* asked, Scratc
 
 
 cdef double utility(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double hits = hits_retrieved(query, asked, scratch), retrieved = <double>query.num_ret, relevant = <double>query.num_rel
+    cdef double hits = hits_retrieved(query, asked, scratch)
+    cdef double retrieved = <double>query.num_ret, relevant = <double>query.num_rel
     return (asked.values[0] * hits + asked.values[1] * (retrieved - hits)
             + asked.values[2] * (relevant - hits) + asked.values[3] * (hits - retrieved - relevant))
 
@@ -723,11 +723,11 @@ cdef double err(const Query* query, const Asked* asked, Scratch* scratch) noexce
 cdef enum:
     MOST_SUMS = 40
 
-cdef struct Record:
+cdef struct SumRecord:
     Sum sum
     bint needs_relevant  # 0 for a query without a relevant document
 
-cdef Record[MOST_SUMS] RECORDS
+cdef SumRecord[MOST_SUMS] SUM_RECORDS
 #: The names of measures that have a sum here, each with its place among the records.
 SUMS = {}
 
@@ -736,7 +736,7 @@ cdef int add(str names, Sum sum, bint needs_relevant) except -1:
     cdef Py_ssize_t place = len(set(SUMS.values()))
     if place == MOST_SUMS:
         raise IndexError("MOST_SUMS is too small")
-    RECORDS[place] = Record(sum, needs_relevant)
+    SUM_RECORDS[place] = SumRecord(sum, needs_relevant)
     SUMS.update(dict.fromkeys(names.split(), place))
     return 0
 
@@ -778,7 +778,7 @@ add("G", normalized_gain, False)
 
 
 cdef int set_sum(Asked* asked, str name) except -1:
-    asked.sum, asked.needs_relevant = RECORDS[<int>SUMS[name]].sum, RECORDS[<int>SUMS[name]].needs_relevant
+    asked.sum, asked.needs_relevant = SUM_RECORDS[<int>SUMS[name]].sum, SUM_RECORDS[<int>SUMS[name]].needs_relevant
     return 0
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hitcurve.measures import of_levels
 from hitcurve.shown.grid import Grid, are, between, many, number, rendered
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _short(text: str) -> str:
 def curve_tables(curves: _Curves) -> list[Grid | str]:
     """Counts and AP, of levels nDCG, with what the order of ties leaves open; a line for each of the first queries."""
     name = type(curves).__name__
-    graded, weighted = _graded(curves), _weighted(curves)
+    graded, weighted = of_levels(curves), _weighted(curves)
     measure = "nDCG" if graded else "AP (ties='threshold')" if weighted else "AP"
     small = _size(curves) <= _MOST_ROWS
     head = ["items", "relevant", "hits", *(["tied"] if not weighted else [])]
@@ -78,11 +79,7 @@ def curve_tables(curves: _Curves) -> list[Grid | str]:
 
 
 def _weighted(curves: _Curves) -> bool:
-    return not _graded(curves) and curves.weighted
-
-
-def _graded(curves: _Curves) -> TypeIs[GainCurve | GainCurves]:
-    return hasattr(curves, "ndcg")
+    return not of_levels(curves) and curves.weighted
 
 
 def _of_queries(curves: _Curves) -> TypeIs[HitCurves | GainCurves]:
@@ -91,7 +88,7 @@ def _of_queries(curves: _Curves) -> TypeIs[HitCurves | GainCurves]:
 
 def _size(curves: _Curves) -> int:
     """How long a measure takes, as a number of rows."""
-    if _graded(curves):
+    if of_levels(curves):
         return int(curves.level.shape[0] + np.sum(curves.num_relevant) - np.sum(curves.num_hits))
     one_by_one = _of_queries(curves) and curves.weighted
     return int(curves.above.shape[0] + (_ROWS_A_QUERY * len(curves) if one_by_one else 0))
@@ -110,7 +107,7 @@ def _tied(curves: _Curves) -> int:
 
 def _values(curves: _Curves) -> list[str]:
     """The measure, and between what it lies in other orders of the ties; of many queries the mean."""
-    method = "ndcg" if _graded(curves) else "average_precision"
+    method = "ndcg" if of_levels(curves) else "average_precision"
     read: Any = getattr(curves, f"mean_{method}" if _of_queries(curves) else method)
     if _weighted(curves):
         return [number(read(ties="threshold"))]
