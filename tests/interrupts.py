@@ -1,5 +1,7 @@
-"""Calls that a signal interrupts, in a process of their own."""
+"""Calls that a signal interrupts, here or in a process of their own."""
 
+import contextlib
+import gc
 import signal
 import subprocess
 import sys
@@ -8,6 +10,28 @@ import textwrap
 import pytest
 
 with_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that sends signals")
+
+
+@contextlib.contextmanager
+def interrupted_after(seconds):
+    """A signal raises KeyboardInterrupt after so many seconds.
+
+    The garbage collector rests meanwhile: hypothesis has a callback in it, and what a handler raises there is lost.
+    """
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    gc.disable()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.enable()
+        signal.signal(signal.SIGALRM, before)
+
 
 _TIMED = """
 import signal, time

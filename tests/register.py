@@ -74,6 +74,7 @@ class Row(NamedTuple):
 JUDGED = ("hits", "judged")
 GAINS = ("gains", "judged")
 # How `evaluate` reads the ties of a run; "docid" is the order of trec_eval.
+OF_RUNS = ("docid", *ORDERS)
 RANKED = ("docid",)
 TENTHS = tuple(Fraction(i, 10) for i in range(11))
 AT = ("k", "fraction")

@@ -3,7 +3,6 @@
 import itertools
 import math
 import pickle
-import signal
 import time
 
 import mpmath
@@ -13,7 +12,7 @@ import reference as ref
 import register
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from interrupts import interrupted, with_timer
+from interrupts import interrupted, interrupted_after, with_timer
 
 import hitcurve as hc
 
@@ -757,18 +756,9 @@ def test_the_limits_of_numbers():
 def test_ctrl_c_is_noticed_among_many_cutoffs():
     curve = hc.GainCurve(np.arange(6000) % 5, np.arange(6000))
 
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, stop)
     start = time.perf_counter()
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 0.02)
-            curve.ndcg(np.arange(1, 6001).repeat(20))
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0.02):
+        curve.ndcg(np.arange(1, 6001).repeat(20))
     assert time.perf_counter() - start < 5
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from interrupts import with_timer
+from interrupts import interrupted_after, with_timer
 
 import hitcurve as hc
 from hitcurve._base import workers as _workers
@@ -556,17 +556,11 @@ def test_ctrl_c_is_noticed_within_a_query():
             call()
             signal.setitimer(signal.ITIMER_REAL, 0)
             assert len(ticks) > 3, name
-
-            def stop(*_):
-                raise KeyboardInterrupt
-
-            signal.signal(signal.SIGALRM, stop)
-            with pytest.raises(KeyboardInterrupt):
-                signal.setitimer(signal.ITIMER_REAL, 0.002)
-                call()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+        with pytest.raises(KeyboardInterrupt), interrupted_after(0.002):
+            call()
 
 
 @pytest.mark.parametrize("policy", ["worst", "omit"])

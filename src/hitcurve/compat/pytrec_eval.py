@@ -300,7 +300,7 @@ def _parsed(lines: Iterable[str], number: int, place: int, convert: Callable[[st
     for row, line in enumerate(lines, 1):
         cells = line.split()
         if len(cells) != number:
-            raise ValueError(f"line {row}: it must have {number} columns, got {len(cells)}: {line.rstrip()!r}")
+            raise ValueError(f"line {row}: the number of columns must be {number}, got {len(cells)}: {line.rstrip()!r}")
         query, doc = found[cells[0]], cells[2]
         if doc in query:
             raise AssertionError(f"line {row}: document {doc!r} occurs twice in query {cells[0]!r}")
