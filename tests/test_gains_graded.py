@@ -373,7 +373,7 @@ def test_names(name, call):
         assert curves[0].measure(name, ties=ties) == call(curves[0], ties)
     low, high = curves.interval(name, n_resamples=200, rng=0).confidence_interval
     assert low <= np.mean(call(curves, "expected")) <= high
-    with pytest.raises(ValueError, match=r"needs (items|judgments) with levels: use hitcurve.GainCurve"):
+    with pytest.raises(ValueError, match=r"needs items with levels: use hitcurve.GainCurve"):
         hc.HitCurve([1, 0], [2, 1]).measure(name)
     run = hc.evaluate({"q": {"d": 1, "e": 2}}, {"q": {"d": 1.0}}, name)
     assert run.values[name].tolist() == call(hc.GainCurves([[1]], [[1.0]], unretrieved=[[2]]), "expected").tolist()

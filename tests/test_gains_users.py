@@ -238,7 +238,7 @@ def test_names():
     (lambda c: c.insq(ties="threshold"), ValueError, "insq is not defined for ties='threshold'"),
     (lambda c: c.rbp_residual(p=1), ValueError, "p is 1: must be between 0 and 1"),
     (lambda c: c.rbp_residual(ties="any"), ValueError, "ties='any' is unknown"),
-    (lambda c: c.at_level(1).measure("INSQ"), ValueError, r"INSQ\(T=1\) needs judgments with levels: use "
+    (lambda c: c.at_level(1).measure("INSQ"), ValueError, r"INSQ\(T=1\) needs items with levels: use "
                                                            r"hitcurve.GainCurve"),
     (lambda c: hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1}}, ["INST"], ties="expected"), ValueError,
      r"INST\(T=1\) has no expected value over ties"),

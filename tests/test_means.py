@@ -199,7 +199,7 @@ def test_other_arguments():
         curves.mean("AP", empty="no")
     with pytest.raises(ValueError, match="empty='no' is unknown"):
         curves.mean("NumRel", empty="no")
-    with pytest.raises(ValueError, match="nDCG needs judgments with levels"):
+    with pytest.raises(ValueError, match="nDCG needs items with levels"):
         curves.mean("nDCG")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

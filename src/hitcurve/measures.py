@@ -169,7 +169,7 @@ class Measure(NamedTuple):
         if not levels and ("hits" not in record.of or self.rel is not None or self.judged_only):
             plain = "gains" in record.of and self.rel is None and not self.judged_only
             ways = ("hitcurve.GainCurve",) * plain + ("hitcurve.evaluate", "`hitcurve trec`") * record.of_runs
-            what = "judgments" if record.of_runs else "items"
+            what = "items" if "gains" in record.of else "judgments"
             raise ValueError(f"{self.name} needs {what} with levels: use {_listed(ways)}")
         ties = check_choice(self.ties or ties, "ties", TIES)
         allowed = record.ties
@@ -583,7 +583,7 @@ MEASURES: tuple[Definition, ...] = (
     _row("nDCGrel", "nDCGrel", "nDCG at the rank of each document with a gain, averaged", "trec_eval, experimental",
          synonyms="ndcg_rel", ties=_BOUNDS, options=_GAINS, of="levels"),
     _row("RnDCG", "RnDCG", "nDCG at the ranks where the gain of the ideal order falls, averaged",
-         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, of="judged"),
+         "trec_eval, experimental", synonyms="Rndcg", ties=_BOUNDS, options=_GAINS, of="levels"),
 )
 
 
@@ -862,7 +862,9 @@ def _options(text: str, record: Definition, brackets: str | None) -> dict[str, A
             unknown = f"option {name!r} needs a value" if name in allowed else f"unknown option {part.strip()!r}"
             raise ValueError(f"{text!r}: {unknown if part.strip() else 'an option is missing'}; {record.name} takes "
                              + (_listed(allowed, "and") if allowed else "no options")
-                             + ("; a cutoff is written after @" if name in _AT and record.cutoffs != ("",) else ""))
+                             + ("; a cutoff is written after @" if name in _AT and record.cutoffs != ("",) else "")
+                             + ("; levels below a lowest level gain 0 by gains=, as in {1:0,2:2}" * any(
+                                 option.name == "gains" for option in takes) if name == "rel" else ""))
         options[found[0].name] = _converted(text, found[0].name, found[0].convert, value.strip("'\""))
     return {name: value for name, value in options.items() if value is not False}
 

@@ -275,7 +275,7 @@ def test_numbers_of_numpy_are_numbers(number):
 def test_nan_is_no_score():
     run = {"q": {"a": math.nan, "b": 1.0}}
     assert theirs.RelevanceEvaluator(QRELS, ["map"]).evaluate(run)
-    with pytest.raises(ValueError, match="row 0 is NaN"):
+    with pytest.raises(ValueError, match="scores: the score of document 'a' of query 'q' is NaN"):
         ours.RelevanceEvaluator(QRELS, ["map"]).evaluate(run)
 
 

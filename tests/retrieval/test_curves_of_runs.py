@@ -99,3 +99,31 @@ def test_without_rows():
 def test_what_a_run_cannot_give(name, text):
     with pytest.raises(ValueError, match=text):
         hc.evaluate({"q": {"a": 2}}, {"q": {"a": 1.0}}, name, ties="expected")
+
+
+def test_the_value_lies_within_its_band():
+    """Sums of trec_eval's order and curves differ in the last bits."""
+    rng = np.random.default_rng(17)
+    for _ in range(60):
+        qrels, run = drawn(rng)
+        for band in hc.evaluate(qrels, run, ["RBP", "nDCG", "AP", "ERR", "P@3", "Unjudged@3"]).tie_report().values():
+            assert min(band.worst, band.best) <= band.value <= max(band.worst, band.best)
+
+
+def test_a_run_without_ties_has_the_bits_of_docid():
+    rng = np.random.default_rng(19)
+    qrels, run = drawn(rng, 30)
+    run = {query: {doc: place + rng.random() / 2 for place, doc in enumerate(docs)} for query, docs in run.items()}
+    names = ["RBP", "nDCG@3", "AP", "ERR", "Q"]
+    found = [hc.evaluate(qrels, run, names, ties=ties).values for ties in ("docid", "expected", "worst", "best")]
+    for name in names:
+        assert len({values[name].tobytes() for values in found}) == 1
+
+
+def test_gains_at_the_end_of_float64():
+    qrels, run = {"q": {"a": 1023, "b": 1022, "c": 1}}, {"q": {"a": 1.0, "b": 2.0, "c": 1.0}}
+    found = hc.evaluate(qrels, run, "nDCG(dcg=exp-log2)")
+    again = pickle.loads(pickle.dumps(found))
+    band = again.tie_report()["nDCG(dcg=exp-log2)"]
+    assert 0 < band.worst < band.expected < band.best < 1
+    assert again.curves() == found.curves()

@@ -998,7 +998,7 @@ def test_measures_are_names():
 def test_graded_measures_are_refused_on_curves():
     curve = hc.HitCurve([1, 0], [2.0, 1.0])
     for name in ("nDCG@10", "P(rel=2)@1", "AP(judged_only=True)"):
-        with pytest.raises(ValueError, match="needs judgments"):
+        with pytest.raises(ValueError, match="needs (judgments|items with levels)"):
             parse(name)(curve)
 
 
@@ -1155,6 +1155,11 @@ def test_runs_on_threads_and_one_by_one(tmp_path, files):
     one = [found.to_dict() for found in hc.evaluate(files[0], written, "all_trec")]
     many = [found.to_dict() for found in hc.evaluate(files[0], written, "all_trec", workers=3)]
     assert one == many
+
+
+def test_depth_needs_ranks_in_names_too(files):
+    with pytest.raises(ValueError, match=r"RR\(ties=worst\): depth=3 needs ranks, and ties='worst' resolves none"):
+        hc.evaluate(files[0], files[1], ["AP", "RR(ties=worst)"], depth=3)
 
 
 def test_every_sum_is_of_a_record_and_what_no_curve_has_is_a_sum():

@@ -146,7 +146,7 @@ class RelevanceEvaluator:
         judged = judge_nested(self._qrels, run, True)
         if judged is None:
             run = _plain(run, "scores", "score", _SCORES, float)
-            # The second is for NaN, which is an error, and for an id with a lone surrogate, which is not.
+            # The second is for an id with a lone surrogate.
             judged = judge_nested(self._qrels, run, True) or runs.judge(self._qrels, read_run(run), "score", True)
         names = [name for name in run if name in self._places]
         values = plans.measure(judged, self._plan, -1, [self._places[name] for name in names]).tolist()
@@ -261,6 +261,8 @@ def _plain(nested: Mapping[Any, Any], argument: str, what: str, kinds: tuple[typ
             if not isinstance(value, kinds):
                 raise TypeError(f"{argument}: the {what} of document {doc!r} of query {query!r} is {value!r}: it must "
                                 f"be {'a whole number' if convert is int else 'a number'}")
+            if value != value:
+                raise ValueError(f"{argument}: the {what} of document {doc!r} of query {query!r} is NaN")
             try:
                 of_query[str(doc)] = convert(value)
             except OverflowError:

@@ -44,8 +44,9 @@ cdef double persistence(object p) except -1:
 
 
 cdef object raised(object gains):
-    """Gains of a quotient that are next to nothing, times a power of two, which rounds nothing and keeps the quotient."""
-    return np.ldexp(gains, 1000) if 0.0 < gains.max(initial=0.0) < 1e-280 else gains
+    """Gains of a quotient times a power of two, which keeps it, where they or their sum lie at the ends of float64."""
+    most = gains.max(initial=0.0)
+    return np.ldexp(gains, 1000) if 0.0 < most < 1e-280 else np.ldexp(gains, -200) if most > 1e280 else gains
 
 
 # Tables one after the other: where the rows and the missing pairs of each begin, and its items.

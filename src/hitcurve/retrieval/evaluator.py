@@ -106,10 +106,13 @@ class Evaluator:
         self._measures = list({one.name: one for one in self._asked.values()}.values())
         self._names = {one.name: name for name, one in self._asked.items()}
         for one in self._measures:
-            _reading(one, ties)  # or what is wrong with it
+            if _reading(one, ties) != "ranks" and self._depth > 0:  # or what else is wrong with it
+                raise ValueError(f"{one.name}: depth={depth} needs ranks, and ties={one.ties!r} resolves none")
         self._qrels = read_qrels(qrels, strict=strict)
         self._judge = Judge(self._qrels, rank_by, single, strict)
         self._own = self._planned(ties, self._measures)
+        # Of a run without ties all readings are the same.
+        self._untied = self._own if ties == "docid" else self._planned("docid", self._measures)
         self._texts = self._qrels.names.all_texts()
         order = list(range(len(self._texts)))
         if not self._qrels.listed:
@@ -301,20 +304,20 @@ class _Found:
 
     def __init__(self, by: Evaluator, judged: Judged, counted: _Counted) -> None:
         self._by, self._judged, self._counted = by, judged, counted
-        self._run: RunCurves | None = None
-        self.values = self._columns(by._ties, by._own, by._measures)
+        planned = by._own if judged.ties else by._untied
+        self.values = self._columns(by._ties, planned, by._measures, self._curves_of(planned))
         self.own = self._means(self.values, by._measures)
-        self._run = None  # which may be large
 
-    def _columns(self, ties: str, planned: _Planned, measures: Sequence[Measure]) -> dict[str, NDArray[np.float64]]:
+    def _columns(self, ties: str, planned: _Planned, measures: Sequence[Measure],
+                 curves: RunCurves | None) -> dict[str, NDArray[np.float64]]:
         """Values of each measure for each query that counts."""
         by, places = self._by, self._counted.places
-        if len(planned) == 1:
-            found = self._read(planned[0][0])
-        else:
-            found = np.empty((len(measures), len(by._texts)))
-            for plan, rows in planned:
-                found[rows] = self._read(plan)
+        found = np.empty((len(measures), len(by._texts)))
+        for plan, rows in planned:
+            if isinstance(plan, plans.Plan):
+                found[rows] = plans.measure(self._judged, plan, by._depth)
+            elif curves is not None:
+                found[rows] = plan.values(curves)
         unknown = found != found
         if unknown.any():
             if ties == by._ties:
@@ -330,14 +333,13 @@ class _Found:
             found = found.take(places, axis=1)
         return {one.name: column for one, column in zip(measures, found, strict=True)}
 
-    def _read(self, plan: plans.Plan | CurvePlan) -> NDArray[np.float64]:
-        if isinstance(plan, plans.Plan):
-            return plans.measure(self._judged, plan, self._by._depth)
-        if self._run is None:
-            from hitcurve.retrieval.judged import RunCurves
+    def _curves_of(self, planned: _Planned) -> RunCurves | None:
+        """What plans of curves read, if there is any among them."""
+        if all(isinstance(plan, plans.Plan) for plan, _ in planned):
+            return None
+        from hitcurve.retrieval.judged import RunCurves
 
-            self._run = RunCurves(self._judged, self._by._depth)
-        return plan.values(self._run)
+        return RunCurves(self._judged, self._by._depth)
 
     @staticmethod
     def _means(found: dict[str, NDArray[np.float64]], measures: Sequence[Measure]) -> dict[str, float]:
@@ -348,13 +350,19 @@ class _Found:
         touched = [one for one in by._measures if one.record.ties and not one.ties]
         if by._rank_by != "score" or by._depth > 0 or not self._judged.ties or not touched:
             return Named({}, by._names)
-        read: dict[str, dict[str, float]] = {}
-        for ties in ("worst", "expected", "best"):
-            of = [one for one in touched if ties in one.record.ties]
-            read[ties] = self._means(self._columns(ties, by._planned(ties, of), of), of) if of else {}
-        self._run = None
-        return Named({by._names[name]: TieBand(value, read["expected"].get(name, math.nan), read["best"][name],
-                                               self.own[name]) for name, value in read["worst"].items()}, by._names)
+        of = {ties: [one for one in touched if ties in one.record.ties] for ties in ("worst", "expected", "best")}
+        planned = {ties: by._planned(ties, measures) for ties, measures in of.items()}
+        curves = self._curves_of([plan for plans_ in planned.values() for plan in plans_])
+        read = {ties: self._means(self._columns(ties, planned[ties], measures, curves), measures)
+                for ties, measures in of.items()}  # fmt: skip
+        bands = {}
+        for one in touched:
+            value, name = self.own[one.name], one.name
+            low, high = (max, min) if one.record.lower_is_better else (min, max)
+            # Sums and curves differ in the last bits, which must not take the value out of its bounds.
+            bands[by._names[name]] = TieBand(low(read["worst"][name], value), read["expected"].get(name, math.nan),
+                                             high(read["best"][name], value), value)
+        return Named(bands, by._names)
 
     def tables(self) -> list[Table]:
         """For each query the documents retrieved and the judged rows, as far as the measures look at them."""
