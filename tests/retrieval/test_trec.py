@@ -998,7 +998,7 @@ def test_measures_are_names():
 def test_graded_measures_are_refused_on_curves():
     curve = hc.HitCurve([1, 0], [2.0, 1.0])
     for name in ("nDCG@10", "P(rel=2)@1", "AP(judged_only=True)"):
-        with pytest.raises(ValueError, match="needs (judgments|items with levels)"):
+        with pytest.raises(ValueError, match=r"needs (judgments|items with levels)"):
             parse(name)(curve)
 
 

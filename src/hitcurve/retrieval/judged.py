@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hitcurve.curves.gain import GainCurves, gain_curves_of
-from hitcurve.curves.sorted import group_starts
+from hitcurve.curves.hit import HitCurves, curves_of
 from hitcurve.measures import Measure
 from hitcurve.retrieval.plans import check_levels, signed_gains
+from hitcurve.retrieval.run_tables import run_tables
 from hitcurve.retrieval.runs import Judged, Qrels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hitcurve import HitCurves
-
 __all__ = ["CurvePlan", "RunCurves"]
-
-_Columns = list["NDArray[np.int64]"]
 
 
 class CurvePlan(NamedTuple):
@@ -72,8 +69,9 @@ class RunCurves:
     def __init__(self, judged: Judged, depth: int = -1, places: NDArray[np.int64] | None = None,
                  query_ids: list[str] | None = None) -> None:
         self._places = np.arange(len(judged.qrels)) if places is None else places
-        self._judged, self._depth, self._query_ids = judged, depth, query_ids
-        self._made: dict[tuple[bool, bool, int | None], GainCurves] = {}
+        self._judged, self._depth = judged, depth
+        self._qid = None if query_ids is None else np.array(query_ids, dtype=str)
+        self._gains: dict[tuple[bool, bool, int | None], GainCurves] = {}
         self._hits: dict[tuple[bool, bool, int], HitCurves] = {}
         self.num_queries = len(self._places)
 
@@ -81,11 +79,7 @@ class RunCurves:
         """What a measure reads; `level` is the lowest relevant level, if its name has none."""
         if measure.record.graded:
             return self.gains(tied, judged_only, measure.rel)
-        key = tied, judged_only, measure.relevant_level(level)
-        if key not in self._hits:
-            self._hits[key] = self.gains(tied, judged_only).at_level(key[2]) if key[2] > 0 else self.gains(
-                *key).at_level(1)
-        return self._hits[key]
+        return self.hits(tied, judged_only, measure.relevant_level(level))
 
     def gains(self, tied: bool, judged_only: bool, least: int | None = None) -> GainCurves:
         """The gain curves.
@@ -99,72 +93,15 @@ class RunCurves:
             Documents of this level or higher gain 1, all others nothing.
         """
         key = tied, judged_only, least
-        if key not in self._made:
-            self._made[key] = self._curves(*self._rows(tied, judged_only), least)
-        return self._made[key]
+        if key not in self._gains:
+            self._gains[key] = gain_curves_of(False, *run_tables(self._judged, self._places, tied, judged_only,
+                                                                 self._depth, least), self._qid)
+        return self._gains[key]
 
-    def _rows(self, tied: bool, judged_only: bool) -> tuple[_Columns, NDArray[np.int64]]:
-        """(query, items above, items tied, level) of the documents with a judgment, and how many items a query has."""
-        starts, rows = self._judged.rows_of(self._places)
-        retrieved = np.maximum(self._judged.num_retrieved()[self._places], 0)
-        columns = [np.repeat(np.arange(self.num_queries), np.diff(starts)), *rows.T]
-        if self._depth >= 0:
-            columns = _where(columns, rows[:, 0] <= self._depth)
-            retrieved = np.minimum(retrieved, self._depth)
-        if judged_only:
-            columns, retrieved = _condensed(_where(columns, columns[4] >= 0), self.num_queries)
-        query, rank, above, size, level = columns
-        return [query, above, size, level] if tied else [query, rank - 1, np.ones_like(rank), level], retrieved
-
-    def _curves(self, columns: _Columns, retrieved: NDArray[np.int64], least: int | None) -> GainCurves:
-        number = self.num_queries
-        of_level, levels = self._judged.qrels.levels_of(self._places)
-        if least is not None:
-            levels = (levels >= least).astype(np.int64)
-            columns = [*columns[:3], (columns[3] >= least).astype(np.int64)]
-        relevant = levels > 0
-        judged, levels = np.repeat(np.arange(number), np.diff(of_level))[relevant], levels[relevant]
-        starts = group_starts(judged, levels)  # these fall within a query
-        of_query, of_level, lacking = judged[starts], levels[starts], np.diff(np.append(starts, len(levels)))
-        values = np.unique(of_level)
-        most = len(values) + 1
-
-        query, above, size, level = _where(columns, columns[3] > 0)
-        code = np.searchsorted(values, level) + 1
-        group = np.zeros(len(query), np.int64)
-        group[group_starts(query, above)] = most
-        order = np.argsort(np.cumsum(group) + code, kind="stable")  # quick where ties are few: rows are in rank order
-        query, above, size, code = (column[order] for column in (query, above, size, code))
-        # What the judgments have of each level, less what was retrieved.
-        of_code = np.searchsorted(values, of_level) + 1
-        lacking -= np.bincount(np.searchsorted(of_query * most - of_code, query * most - code), minlength=len(starts))
-        place = np.flatnonzero(lacking)
-        place = place[np.argsort(of_query[place] * most + of_code[place], kind="stable")]
-        missing_query, missing_code, lacking = of_query[place], of_code[place], lacking[place]
-
-        pairs, groups = group_starts(query, above, code), group_starts(query, above)
-        hits = np.diff(np.append(groups, len(query)))
-        num_hits = np.bincount(query, minlength=number)
-        num_missing = np.bincount(missing_query, lacking, minlength=number).astype(np.int64)
-        table = (np.searchsorted(query[groups], np.arange(number + 1)), above[groups], size[groups], hits, retrieved,
-                 num_hits, num_hits + num_missing)
-        of_rows = (np.append(np.searchsorted(pairs, groups), len(pairs)), code[pairs].astype(np.uint32),
-                   np.diff(np.append(pairs, len(query))))
-        missing = np.searchsorted(missing_query, np.arange(number + 1)), missing_code.astype(np.uint32), lacking
-        return gain_curves_of(False, table, np.append(0.0, values), of_rows, missing,
-                              None if self._query_ids is None else np.array(self._query_ids, dtype=str))
-
-
-def _where(columns: _Columns, kept: NDArray[np.bool_]) -> _Columns:
-    return [column[kept] for column in columns]
-
-
-def _condensed(columns: _Columns, num_queries: int) -> tuple[_Columns, NDArray[np.int64]]:
-    """(the rows as if there were no other documents, how many documents each query has)."""
-    query, _, above, _, level = columns
-    number = np.bincount(query, minlength=num_queries)
-    before = np.append(0, np.cumsum(number))[query]
-    groups = group_starts(query, above)
-    sizes = np.diff(np.append(groups, len(query)))
-    place = np.arange(len(query)) - before
-    return [query, place + 1, np.repeat(place[groups], sizes), np.repeat(sizes, sizes), level], number
+    def hits(self, tied: bool, judged_only: bool, least: int) -> HitCurves:
+        """The hit curves for which documents of this level or higher are relevant."""
+        key = tied, judged_only, least
+        if key not in self._hits:
+            (starts, *table), *_ = run_tables(self._judged, self._places, tied, judged_only, self._depth, least)
+            self._hits[key] = curves_of(self._qid, False, False, starts, None, *table)
+        return self._hits[key]
