@@ -127,3 +127,16 @@ def test_gains_at_the_end_of_float64():
     band = again.tie_report()["nDCG(dcg=exp-log2)"]
     assert 0 < band.worst < band.expected < band.best < 1
     assert again.curves() == found.curves()
+
+
+@pytest.mark.parametrize("level", [-1, 0, 1])
+@pytest.mark.parametrize("ties", ["expected", "worst", "best"])
+def test_levels_below_1_of_judged_documents_alone(level, ties):
+    """A document of level -1 has no judgment, and goes with judged_only, however low the lowest relevant level is."""
+    qrels, run = {"q": {"a": -1, "b": 0, "c": 2, "d": -1}}, {"q": {"a": 3.0, "b": 3.0, "c": 1.0, "d": 0.5, "u": 3.0}}
+    plain = {"q": {"b": 3.0, "c": 1.0}}
+    names = ["AP", "P@2", "R@2", "RR", "Hits@3", "Rprec", f"RBP(rel={level})"]
+    found = hc.evaluate(qrels, run, names, ties=ties, judged_only=True, relevance_level=level)
+    wanted = hc.evaluate(qrels, plain, names, relevance_level=level)
+    for name in names:
+        assert found.values[name] == pytest.approx(wanted.values[name], rel=1e-15)

@@ -60,8 +60,9 @@ def readable(k, rel, gains):
     k=st.integers(1, 6),
     rel=st.integers(-1, 2),
     gains=st.dictionaries(st.integers(0, 3), st.sampled_from(["-2", "-1", "-0.5", "0", "0.25", "1", "3", "9", "10"])),
+    judged_only=st.booleans(),
 )
-def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gains):
+def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gains, judged_only):
     """The bounds are the least and the greatest value over all orders, and every value lies between them.
 
     Which way round, the record says. What cannot be bounded is an error that names measure and query.
@@ -71,14 +72,16 @@ def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gai
     judged |= {f"u{i}": level for i, level in enumerate(unretrieved)} | {"sure": 1}
     orders = {f"q{i}": order for i, order in enumerate(each_order(run))}
     measures = readable(k, rel, gains)
-    every = hc.evaluate(dict.fromkeys(orders, judged), orders, list(measures.values()), relevance_level=rel).values
+    every = hc.evaluate(dict.fromkeys(orders, judged), orders, list(measures.values()), relevance_level=rel,
+                        judged_only=judged_only).values
     found = {}
     for ties in ("worst", "expected", "best"):
         for name, measure in measures.items():
             if ties not in measure.record.ties:
                 continue
             try:
-                one = hc.evaluate({"q": judged}, {"q": run}, measure, ties=ties, relevance_level=rel)
+                one = hc.evaluate({"q": judged}, {"q": run}, measure, ties=ties, relevance_level=rel,
+                                  judged_only=judged_only)
                 found[ties, name] = one.values[name][0]
             except ValueError as error:
                 assert str(error).startswith(f"{name}: the {ties} value over ties")

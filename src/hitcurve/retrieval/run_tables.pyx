@@ -61,13 +61,13 @@ cdef int by_code(const void* a, const void* b) noexcept nogil:
 
 
 cdef void add_group(RunTables* tables, Scale* scale, const Row* rows, Py_ssize_t n, int64_t above,
-                    int64_t tied) noexcept nogil:
+                    int64_t tied, bint judged_only) noexcept nogil:
     """The row of a tie group, if a relevant document is in it."""
     cdef Py_ssize_t i, number = 0
     cdef int64_t hits = 0
     cdef uint32_t code
     for i in range(n):
-        code = code_of(scale, rows[i].level)
+        code = 0 if judged_only and rows[i].level < 0 else code_of(scale, rows[i].level)
         if code > 0:
             if scale.of_group[code] == 0:
                 scale.codes[number] = code
@@ -107,7 +107,7 @@ cdef int64_t add_rows(RunTables* tables, Scale* scale, const Row* rows, Py_ssize
         if judged_only:
             above, size = seen, kept
         seen += kept
-        add_group(tables, scale, rows + first, i - first, above, size)
+        add_group(tables, scale, rows + first, i - first, above, size, judged_only)
     return seen
 
 
