@@ -359,9 +359,9 @@ class _Found:
         for one in touched:
             value, name = self.own[one.name], one.name
             low, high = (max, min) if one.record.lower_is_better else (min, max)
-            # Sums and curves differ in the last bits, which must not take the value out of its bounds.
-            bands[by._names[name]] = TieBand(low(read["worst"][name], value), read["expected"].get(name, math.nan),
-                                             high(read["best"][name], value), value)
+            bands[by._names[name]] = TieBand(
+                _bound(read["worst"][name], value, low), read["expected"].get(name, math.nan),
+                _bound(read["best"][name], value, high), value)
         return Named(bands, by._names)
 
     def tables(self) -> list[Table]:
@@ -555,6 +555,11 @@ def _reading(measure: Measure, ties: str) -> str:
     if ties not in measure.record.ties:
         raise ValueError(f"{measure.name} is not defined for ties={ties!r}")
     return ties
+
+
+def _bound(bound: float, value: float, further: Callable[[float, float], float]) -> float:
+    """A bound that holds the value: sums and curves differ in the last bits."""
+    return further(bound, value) if abs(bound - value) <= 1e-13 * abs(value) else bound
 
 
 def _is_summed(measure: Measure, reading: str) -> bool:
