@@ -153,8 +153,8 @@ RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
         ((*TREC, "--rank-by", "rank"), RANKLESS, "the rank column holds no number, and --rank-by rank needs one"),
         ((*TREC, "--missing", "raise"), {"r.txt": "1 Q0 d1 1 2.5 t\n"}, "which q.txt has (--missing raise)"),
         ((*TREC, "--empty", "raise"), {"q.txt": "1 0 d1 1\n2 0 d1 0\n"}, "for query '2' (--empty raise)"),
-        ((*TREC, "-M", "5", "--ties", "best"), {}, "-M 5 needs ranks, and --ties best resolves none"),
-        ((*TREC, "-m", "AP(ties=threshold)"), {}, "AP(ties=threshold): runs are not read with ties=threshold"),
+        ((*TREC, "-M", "5", "--ties", "best"), {}, "-M 5 cannot be combined with --ties best"),
+        ((*TREC, "-m", "AP(ties=threshold)"), {}, "AP(ties=threshold): runs cannot be measured with ties=threshold"),
     ],
 )
 def test_errors_name_the_options_of_the_command(capsys, tmp_path, arguments, files, problem):

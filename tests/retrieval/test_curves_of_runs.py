@@ -86,12 +86,12 @@ def test_without_rows():
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("ROCAUC", "ROCAUC needs every item of the collection, and a run lists some documents alone"),
-        ("Fallout@10", "give labels and scores of all items to hitcurve.HitCurves"),
-        ("OPA", "give labels and scores of all items to hitcurve.GainCurves"),
+        ("ROCAUC", "ROCAUC needs every item of the collection, but a run lists only some documents"),
+        ("Fallout@10", "pass the labels and scores of all items to hitcurve.HitCurves"),
+        ("OPA", "pass the labels and scores of all items to hitcurve.GainCurves"),
         ("MeanRank", "MeanRank needs every item"),
-        ("Q(gains={0:1,1:2})", "level 0 has no gain here, as a document without a judgment"),
-        ("DCG(gains={-1:1})", "level -1 has no gain here"),
+        ("Q(gains={0:1,1:2})", "level 0 cannot have a gain: this measure treats documents below level 1 like"),
+        ("DCG(gains={-1:1})", "level -1 cannot have a gain"),
         ("GAP(max=1)", "max_level is 1, but an item has level 2"),
         ("INST", r"INST\(T=1\) has no expected value over ties in closed form"),
     ],

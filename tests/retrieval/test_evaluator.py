@@ -77,7 +77,7 @@ def test_dicts_of_every_size(size, distinct):
         ({"q": {"a": [1], "b": [2, 3]}}, r"the value in row 0 is \[1\]: it must be a number"),
         ({"q": {"a": 1.0, "b": np.array([2])}}, r"the value in row 1 is array\(\[2\]\): it must be a number"),
         ({"q": {"a": 2**53 + 1}}, "which a double cannot hold"),
-        ({"q": {"a": 10**400}}, "that no float holds"),
+        ({"q": {"a": 10**400}}, "an integer beyond the range of a double"),
         ({"q": {b"a": 1.0}}, "an id is b'a'"),
         ({"q": {1.5: 1.0}}, "an id is 1.5"),
         ({"q": {"\ud800": 1.0}}, "UTF-8 has no lone surrogates"),
@@ -224,7 +224,7 @@ def test_an_evaluator_is_evaluate():
             assert found.to_dict() == hc.evaluate(qrels, mine, asked, **options).to_dict()
             assert found.tie_report() == hc.evaluate(qrels, mine, asked, **options).tie_report()
     assert hc.Evaluator(qrels).evaluate(mine, "mine").name == "mine"
-    with pytest.raises(ValueError, match=r"^name is 'm', the name of a single run, but run has 2 of them"):
+    with pytest.raises(ValueError, match=r"^name is 'm', which names a single run, but there are 2 runs"):
         hc.Evaluator(qrels, workers=2).evaluate([mine, mine], "m")
 
 
@@ -382,9 +382,9 @@ def test_a_mapping_of_names_to_runs(written, workers):
     hc.compare(found, baseline="dict", n_resamples=9, rng=0)
     assert hc.evaluate(JUDGED, runs["file"], "AP", name="mine").name == "mine"
     for run, name, problem in (
-        ({3: DICT}, None, "^run has 3 for the name of a run: it must be a string"),
+        ({3: DICT}, None, "^the names of runs must be strings, got 3"),
         (DICT, 3, "^name must be a string, got 3"),
-        (runs, "x", "^name is 'x', the name of a single run, but run has 7 of them"),
+        (runs, "x", "^name is 'x', which names a single run, but there are 7 runs"),
     ):
         with pytest.raises((TypeError, ValueError), match=problem):
             hc.evaluate(JUDGED, run, "AP", name=name)

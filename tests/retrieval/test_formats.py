@@ -95,7 +95,7 @@ def test_ranks_and_scores_are_told_apart_by_the_caller(tmp_path):
     path = tmp_path / "run.tsv"
     path.write_text(lines(ranked[::-1]), encoding="utf-8")
     for read in (hc.read_run, lambda one: hc.evaluate(QRELS, one)):
-        with pytest.raises(ValueError, match=r"run.tsv: three columns may end in ranks or in scores: .*'msmarco'"):
+        with pytest.raises(ValueError, match=r"run.tsv: the third .* may hold ranks or scores: .*'msmarco'"):
             read(path)
     found = hc.read_run(path, format="msmarco")
     same(hc.evaluate(QRELS, found, MEASURES))
@@ -141,7 +141,7 @@ def test_the_format_that_is_said(tmp_path, format):
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b,x\n", "a.csv, line 3: the (score|relevance) is 'x'"),
         ("a.csv", "query_id,doc_id,score\n\nq,a,1_0\n", "a.csv, line 3: the (score|relevance) is '1_0'"),
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b,nan\n", "a.csv, line 3: the (score|relevance) is 'nan'"),
-        ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b\n", "a.csv, line 3: 2 columns, where the header has 3"),
+        ("a.csv", "query_id,doc_id,score\nq,a,1\nq,b\n", "a.csv, line 3: the row has 2 columns, but the header has 3"),
         ("a.csv", 'query_id,doc_id,score\nq,"a,1\n', "a.csv, line 2: the quotation mark that begins the cell '\"a,1'"),
         ("a.csv", '#, "\nquery_id,doc_id,score\nq, "a,1\nq,"b",2\n', "a.csv, line 3: the quotation mark that begins "
          "the cell '\"a,1' is not closed: the next quotation mark, in line 4, does not end the cell"),
@@ -218,7 +218,7 @@ def test_trec_files_stay_as_strict_as_they_are(tmp_path):
     with pytest.raises(ValueError, match="line 1: has 3 columns, a line of a run has six"):
         hc.read_run(path, format="trec")
     for source in (RUN, [[1, 2]], np.zeros((2, 2), int)):
-        with pytest.raises(ValueError, match="format='csv' is the format of a file, but run is a"):
+        with pytest.raises(ValueError, match="format='csv' is only for files, but run is a"):
             hc.read_run(source, format="csv")
 
 
@@ -390,7 +390,7 @@ def test_sparse_matrices():
     for kind in (sparse.csr_matrix, sparse.csr_array):
         same(hc.evaluate(kind(levels), kind(scores), MEASURES), expected)
         same(hc.evaluate(kind(levels.astype(float)), run, MEASURES), expected)
-        with pytest.raises(TypeError, match=r"qrels is a sparse matrix in format 'csc': its rows are read from .tocsr"):
+        with pytest.raises(TypeError, match=r"qrels is a sparse matrix in format 'csc': pass qrels\.tocsr\(\)"):
             hc.read_qrels(kind(levels).tocsc())
         with pytest.raises(TypeError, match="qrels is a sparse matrix in format 'coo'"):
             hc.read_qrels(kind(levels).tocoo())
@@ -431,18 +431,18 @@ def test_real_tensors():
 @pytest.mark.parametrize(
     ("judged", "run", "problem"),
     [
-        ([[1], [2]], np.array([[1, 2]]), "run has 1 row, and qrels has 2"),
+        ([[1], [2]], np.array([[1, 2]]), "run has 1 row, but qrels has 2"),
         ([[1]], np.array([[1, -2]]), "run: an id in row 0 is -2: ids are 0 or more, and -1 means no id"),
         ([[1], [5, -3]], [[1], [2]], "qrels: an id in row 1 is -3"),
         ([[1]], np.array([[1.0, 2.0]]), "run: ids in rows must be whole numbers that 64 bits hold, not float64"),
         ([[1]], np.array([[2**63]], dtype=np.uint64), "64 bits hold, not uint64"),
-        ([[1.5]], [[1]], "qrels: ids in rows must be whole numbers that 64 bits hold, and in row 0 there is 1.5"),
-        ([["a"]], [[1]], "and in row 0 there is 'a'"),
-        ([[True]], [[1]], "and in row 0 there is True"),
-        ([[1], [True]], [[1], [2]], "and in row 1 there is True"),
-        ([[1]], [[1, 2.5]], "run: ids in rows .* in row 0 there is 2.5"),
+        ([[1.5]], [[1]], "qrels: ids in rows must be whole numbers that 64 bits hold, but row 0 has 1.5"),
+        ([["a"]], [[1]], "but row 0 has 'a'"),
+        ([[True]], [[1]], "but row 0 has True"),
+        ([[1], [True]], [[1], [2]], "but row 1 has True"),
+        ([[1]], [[1, 2.5]], "run: ids in rows .*but row 0 has 2.5"),
         ([[2**70]], [[1]], "in rows must be whole numbers"),
-        ([[1], 7], [[1]], "qrels: row 1 is 7: a row is a list of ids, or a dict of ids and levels"),
+        ([[1], 7], [[1]], "qrels: row 1 is 7: a row must be a list of ids, or a dict of ids and levels"),
         ([[1], "ab"], [[1]], "qrels: row 1 is 'ab'"),
         ([{1: 0.5}], [[1]], "qrels: the relevance in row 0 is 0.5"),
         ([{1: "x"}], [[1]], "qrels: the relevance in row 0 is 'x'"),
@@ -487,5 +487,5 @@ def test_a_list_is_one_run_or_many(run, one):
 def test_three_rows_in_a_tuple_are_no_columns():
     judged = [[1], [2], [4]]
     assert hc.evaluate(judged, [[1], [2], [4]], "P@1").means == {"P@1": 1.0}
-    with pytest.raises(ValueError, match=r"run is a tuple of three lists, .*: give rows of ids in a list"):
+    with pytest.raises(ValueError, match=r"run is a tuple of three lists, .*: pass rows of ids in a list"):
         hc.evaluate(judged, ([1], [2], [4]), "P@1")

@@ -84,7 +84,7 @@ def test_worst_expected_and_best_of_every_measure(docs, unretrieved, k, rel, gai
                                   judged_only=judged_only)
                 found[ties, name] = one.values[name][0]
             except ValueError as error:
-                assert str(error).startswith(f"{name}: the {ties} value over ties")
+                assert str(error).startswith(f"{name}: the value for ties={ties!r} ")
                 assert "gains" in name and measure.record.name == "nDCGrel" and min(map(float, gains.values())) < 0
     for name, measure in measures.items():
         low, high = min(every[name]), max(every[name])
@@ -177,7 +177,7 @@ def test_bounds_that_cannot_be_computed():
     ]
     for name, qrels, run in cases:
         for ties in ("worst", "best"):
-            problem = f"{name}: the {ties} value over ties of query '1' cannot be computed"
+            problem = f"{name}: the value for ties='{ties}' of query '1' cannot be computed"
             with pytest.raises(ValueError, match=re.escape(problem)):
                 hc.evaluate(qrels, run, ["AP", name], ties=ties)
         band = hc.evaluate(qrels, run, ["AP", name]).tie_report()

@@ -1,4 +1,4 @@
-"""What an evaluation found: values per query, means, and what ties leave open."""
+"""The result of an evaluation: values per query, means, and the range that ties leave open."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Evaluation", "Named", "Table", "TieBand"]
 
 
 _Value = TypeVar("_Value")
-#: Of a query: how many documents were retrieved, and the (rank, above, tied, level) of those with a judgment.
+#: A query's number of retrieved documents, and the (rank, above, tied, level) of each document with a judgment.
 Table = tuple[int, list[tuple[int, int, int, int]]]
 
 
@@ -92,11 +92,12 @@ class Evaluation(Evaluated):
         ``retrieved``: documents of the run. ``judged``: documents of the run that have a judgment. ``contradicting``:
         queries whose scores rise somewhere in the order of ``rank_by="listed"`` or ``"rank"``.
     definitions : dict of str to str
-        For each measure its definition, and how ties, levels, unjudged documents and missing queries were read.
+        For each measure its definition, and how ties, levels, unjudged documents and missing queries were treated.
     missing, extra : list of str
         The ids of the queries that `counts` counts as ``missing`` and as ``extra``.
     notes : list of str
-        What ``strict=False`` let pass, where scores contradict `rank_by`, and whether the run has no documents.
+        Sentences about the data: which bad lines ``strict=False`` accepted, where scores contradict `rank_by`, and
+        whether the run has no documents.
     ties, rank_by : str
         The arguments of `evaluate` that ranked the documents.
     relevance_level : int
@@ -118,7 +119,7 @@ class Evaluation(Evaluated):
     rank_by: str
     missing: list[str]
     extra: list[str]
-    # Only asked when `tie_report`, `level_strings` and `curves` are, or when it is pickled: what they give goes along.
+    # `tie_report`, `level_strings` and `curves` call these functions. A pickle has their results.
     _band: Callable[[], Named[TieBand]]
     _tables: Callable[[], list[Table]]
     _curves: Callable[[], GainCurves]
@@ -168,11 +169,11 @@ class Evaluation(Evaluated):
     def curves(self, level: int | None = None) -> GainCurves | HitCurves:
         """The curves of the run, a curve for each of `query_ids`, with every measure, interval and resample.
 
-        A document gains its level if that is above 0. A document without a judgment is an item of level 0. A relevant
-        document that the run lacks is an item that was never retrieved. Under ``ties="docid"``, and with `rank_by`,
-        each document has its own rank; else documents of equal score are a tie group. ``judged_only=`` and ``depth=``
-        of `evaluate` hold. The curves have no scores. They are made at each call. A pickle of the evaluation has them:
-        some 24 bytes for each judged document, and 40 more for a relevant document.
+        The gain of a document is its level, or 0 if its level is below 0 or it has no judgment. A relevant document
+        that the run lacks is an item that was never retrieved. Under ``ties="docid"``, and with `rank_by`, each
+        document has its own rank. Otherwise documents of equal score are a tie group. The arguments ``judged_only=``
+        and ``depth=`` of `evaluate` apply. The curves have no scores. Each call makes new curves. A pickle of the
+        evaluation contains the curves: about 24 bytes for each judged document, and 40 more for a relevant document.
 
         Parameters
         ----------
@@ -190,9 +191,9 @@ class Evaluation(Evaluated):
 
         Notes
         -----
-        A query without a relevant document has no nDCG and the like on curves (NaN), and 0 by `evaluate`, as trec_eval
-        has it. AP, nDCG, RBP and other sums of `evaluate` under ``ties="docid"`` are added in trec_eval's order, and
-        may differ from those of the curves in the last bits.
+        For a query without a relevant document, nDCG and similar measures are NaN on curves, and 0 in `evaluate`, as in
+        trec_eval. Under ``ties="docid"``, `evaluate` adds the terms of AP, nDCG, RBP and other sums in trec_eval's
+        order, so its last bits may differ from those of the curves.
 
         Examples
         --------
@@ -209,9 +210,9 @@ class Evaluation(Evaluated):
         """For each query, a text with a character for the level of each of its first documents.
 
         The character is a digit for a level up to 9, ``>`` for a level above 9, ``-`` for a document without a
-        judgment, and ``.`` for a document that is judged as in the pool only. With ``depth=`` and ``judged_only=`` the
-        documents are the first documents that the measures look at. ``ties="expected"``, ``"worst"`` and ``"best"``
-        give no single order: the ids of the documents then decide.
+        judgment, and ``.`` for a document whose level is below 0 (in the pool, but not judged). With ``depth=`` and
+        ``judged_only=`` only the documents that the measures use have a character. ``ties="expected"``, ``"worst"`` and
+        ``"best"`` give no single order: the ids of the documents then decide.
 
         Parameters
         ----------
@@ -239,7 +240,7 @@ class Evaluation(Evaluated):
         """The mean of a measure, ``found["map"]``, or the values of a query, ``found["q1"]["map"]``."""
         if "_rows" not in self.__dict__:
             self.__dict__["_rows"] = {query: i for i, query in enumerate(self.query_ids)}
-        asked = dict.__contains__(self.means, name)  # its other names take long to look up
+        asked = dict.__contains__(self.means, name)  # first, as the lookup of a synonym takes long
         row = None if asked else self.__dict__["_rows"].get(name)
         if row is None:
             if name in self.means:
@@ -254,7 +255,7 @@ class Evaluation(Evaluated):
         return len(self.query_ids)
 
     def __bool__(self) -> bool:
-        return True  # an evaluation is one, also without queries
+        return True  # also without queries
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {number(mean) if mean == mean else mean}" for name, mean in self.means.items())

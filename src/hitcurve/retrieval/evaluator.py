@@ -1,4 +1,4 @@
-"""Retrieval evaluation: judgments and measures, then one run after another."""
+"""Evaluate runs against relevance judgments: `evaluate` and `Evaluator`."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ Asked = str | Measure | Iterable[str | Measure]
 DEFAULT = ("AP", "nDCG@10", "P@10")
 
 _TIES = {
-    "docid": "equal scores by document id, falling",
-    "expected": "the mean over all orders of equal scores",
-    "worst": "equal scores at their worst",
-    "best": "equal scores at their best",
+    "docid": "of documents of equal score the greater id ranks first",
+    "expected": "the mean over all orders of documents of equal score",
+    "worst": "documents of equal score in their worst order",
+    "best": "documents of equal score in their best order",
 }
-_RANK_BY = {"listed": "in the order listed, whatever the scores", "rank": "in the order of the rank column"}
+_RANK_BY = {"listed": "documents ranked as the run lists them", "rank": "documents ranked by the rank column"}
 _MISSING = {
-    "zero": "a judged query that the run lacks counts as one of which nothing was retrieved",
+    "zero": "a judged query that the run lacks counts as if no document was retrieved",
     "skip": "judged queries that the run lacks are left out",
-    "raise": "no judged query is missing",
+    "raise": "the run has all judged queries",
 }
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
 _Planned = list[tuple["plans.Plan | CurvePlan", list[int]]]
-_BEYOND = 2**62  # there is neither a level nor a rank
+_BEYOND = 2**62  # no level and no rank is so high
 
 
 class Evaluator:
@@ -93,16 +93,16 @@ class Evaluator:
                          "depth": depth, "strict": strict, "workers": workers}
         self._depth = -1 if depth is None else check_rank(min(whole_number(depth, "depth"), _BEYOND), "depth")
         if rank_by != "score" and ties != "docid":
-            raise ValueError(f"ties={ties!r} interprets equal scores, and rank_by={rank_by!r} uses no scores")
+            raise ValueError(f"ties={ties!r} cannot be combined with rank_by={rank_by!r}, which uses no scores")
         if self._depth > 0 and ties != "docid":
-            raise ValueError(f"depth={depth} needs ranks, and ties={ties!r} resolves none")
+            raise ValueError(f"depth={depth} cannot be combined with ties={ties!r}, which gives no single order")
         self._workers = check_workers(workers)
         self._level = max(-_BEYOND, min(whole_number(relevance_level, "relevance_level"), _BEYOND))
         self._ties, self._rank_by, self._missing, self._extra, self._empty = ties, rank_by, missing, extra, empty
         single, strict = scores == "float32", check_flag(strict, "strict")
         self._judged_only = check_flag(judged_only, "judged_only")
         self._asked = resolve(measures)
-        self._options["measures"] = tuple(self._asked)  # should it be an iterator
+        self._options["measures"] = tuple(self._asked)  # an iterator could be read only once
         self._measures = list({one.name: one for one in self._asked.values()}.values())
         self._names = {one.name: name for name, one in self._asked.items()}
         for one in self._measures:
@@ -180,13 +180,13 @@ class Evaluator:
                 raise TypeError(f"name must be a string, got {quoted(name)}")
             return self._of(run, name, progress)
         if name is not None:
-            raise ValueError(f"name is {quoted(name)}, the name of a single run, but run has {len(run)} of them: pass "
+            raise ValueError(f"name is {quoted(name)}, which names a single run, but there are {len(run)} runs: pass "
                              "a mapping of names to runs")
         names = list(run) if named else repeat(None, len(run))
         pairs = list(zip(run.values() if named else run, names, strict=True))
         for one in names if named else ():
             if not isinstance(one, str):
-                raise TypeError(f"run has {quoted(one)} for the name of a run: it must be a string")
+                raise TypeError(f"the names of runs must be strings, got {quoted(one)}")
         threads = min(self._workers, len(pairs))
         if not isinstance(progress, Progress):
             told = progress if threads <= 1 else None
@@ -204,7 +204,7 @@ class Evaluator:
         return found
 
     def _planned(self, ties: str, measures: Sequence[Measure]) -> _Planned:
-        """The plans that read the measures, each with the places of its measures among them."""
+        """The plans that compute the measures, each with the places of its measures in `measures`."""
         groups: dict[tuple[bool, str, bool], list[int]] = {}
         for row, one in enumerate(measures):
             reading = _reading(one, ties)
@@ -222,7 +222,7 @@ class Evaluator:
         return found
 
     def _empty_queries(self, one: Measure) -> NDArray[np.bool_]:
-        """Which queries have no relevant document at the level of a measure; with gains, none that gains anything."""
+        """Which queries have no relevant document at a measure's level; with gains, no document of gain above 0."""
         count = self._qrels.num_relevant
         number = count(one.lowest_level(self._level))
         gains = dict(one.keywords).get("gain")
@@ -247,7 +247,7 @@ class Evaluator:
         )
 
     def _counted(self, judged: Judged) -> _Counted:
-        """The queries that count, or an error where a missing, an extra or an empty query is an error."""
+        """The queries that count; an error if the options do not allow a missing, an extra or an empty query."""
         qrels, texts = self._qrels, self._texts
         here, _ = judged.counts()
         if judged.others and not here:
@@ -271,7 +271,7 @@ class Evaluator:
         return _Counted(places, query_ids, [decoded(one) for one in absent], empty)
 
     def _notes(self, judged: Judged) -> list[str]:
-        """What a user should know of this run; what was not said while it was read is a warning too."""
+        """The notes about this run. Notes that did not come up as warnings during reading become warnings here."""
         more = []
         if not judged.counts()[0]:
             how = "left out" if self._missing == "skip" else "measured as if nothing was retrieved"
@@ -288,7 +288,7 @@ class Evaluator:
 class _Counted(NamedTuple):
     """The queries of a run that count."""
 
-    places: NDArray[np.intp]  #: Among the judgments.
+    places: NDArray[np.intp]  #: The places of the queries in the judgments.
     query_ids: list[str]
     missing: list[str]
     empty: int
@@ -300,7 +300,7 @@ class _Counted(NamedTuple):
 
 
 class _Found:
-    """What the measures of an evaluator find in one run."""
+    """The values of an evaluator's measures for one run."""
 
     def __init__(self, by: Evaluator, judged: Judged, counted: _Counted) -> None:
         self._by, self._judged, self._counted = by, judged, counted
@@ -322,7 +322,7 @@ class _Found:
         if unknown.any():
             if ties == by._ties:
                 row, query = np.argwhere(unknown)[0].tolist()
-                raise ValueError(f"{measures[row].name}: the {measures[row].ties or ties} value over ties of query "
+                raise ValueError(f"{measures[row].name}: the value for ties={measures[row].ties or ties!r} of query "
                                  f"{decoded(by._texts[query])!r} cannot be computed")
             found[unknown.any(axis=1)] = np.nan
         if by._empty in ("skip", "one"):
@@ -365,7 +365,7 @@ class _Found:
         return Named(bands, by._names)
 
     def tables(self) -> list[Table]:
-        """For each query the documents retrieved and the judged rows, as far as the measures look at them."""
+        """For each query, the number of retrieved documents and the judged rows that the measures use."""
         places = self._counted.places
         return list(map(self._table, places.tolist(), self._judged.num_retrieved()[places].tolist()))
 
@@ -449,7 +449,7 @@ def evaluate(
     ties : {"docid", "expected", "worst", "best"}
         How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
         ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders.
-        Best is in terms of gains: for Unjudged and RBPResid the best value is the least value.
+        For Unjudged and RBPResid, ``"best"`` is the lowest value.
     scores : {"float64", "float32"}
         ``"float32"`` first rounds scores to single precision, as trec_eval 9 does. More scores are then equal.
     missing : {"zero", "skip", "raise"}
@@ -458,25 +458,25 @@ def evaluate(
     extra : {"skip", "raise"}
         What happens to a query of the run that has no judgments. ``"skip"``: it is left out. ``"raise"``: an error.
     empty : {"zero", "skip", "one", "raise"}
-        How a query counts if it has no relevant document at the level of a measure (above 0 for measures of levels).
-        ``"zero"``: as in trec_eval, as 0; measures that look at no judgment's level, such as ``Judged`` and
-        ``RBPResid``, keep their value. ``"skip"``: the query has no value. ``"one"``: as 1. ``"raise"``: an error.
-        Counts, which are summed, keep their value.
+        How a query counts if it has no relevant document at the level of the measure, or, for a measure of levels, no
+        document above level 0. ``"zero"``: its value is 0, as in trec_eval; measures that use no levels, such as
+        ``Judged`` and ``RBPResid``, keep their value. ``"skip"``: the query has no value. ``"one"``: its value is 1.
+        ``"raise"``: an error. Counts, which are summed, keep their value.
     judged_only : bool
         True first removes the documents without a judgment from each ranking. Such condensed rankings favour systems
         whose documents were not pooled (Sakai 2007, 2008). False counts documents without a judgment as not relevant.
     relevance_level : int
         The lowest relevant level, for binary measures whose names do not have a level, as ``P(rel=2)@10`` has.
     depth : int, optional
-        Only the first `depth` documents of each query count. Ties are resolved by id, or `rank_by` gives the order.
+        Only the first `depth` documents of each query count. `depth` needs ``ties="docid"``, or an order by `rank_by`.
     strict : bool
         See `read_run`.
     workers : int
         The number of threads for a list of runs, at most the number of cores; -1 takes all cores.
     progress : bool or callable, optional
         True shows per cent and time left on standard error, for a run's file or for a list of runs. In a notebook that
-        has tqdm it is a bar. A callable is called now and then with the number of bytes that were read of a run's file;
-        for a compressed file these are bytes of the text. Default: no progress is shown.
+        has tqdm it shows a bar. A callable is called from time to time with the number of bytes of a run's file that
+        were read so far; for a compressed file, bytes of the text. Default: no progress is shown.
 
     Returns
     -------
@@ -493,9 +493,9 @@ def evaluate(
     Raises
     ------
     ValueError
-        If data cannot be read (the message names file and line), if a measure or option is unknown, if a measure does
-        not have this reading of ties, if a bound of G, nDCGrel or infAP cannot be computed (see the page of measures),
-        or if qrels and run have no query in common.
+        If data cannot be read (the message names file and line), if a measure or option is unknown, if a measure is not
+        defined for `ties`, if a bound of G, nDCGrel or infAP cannot be computed (see the page of measures), or if qrels
+        and run have no query in common.
 
     References
     ----------
@@ -536,7 +536,7 @@ def _distinct(found: Sequence[Evaluation], runs: Sequence[Any]) -> list[str]:
 
 
 def _file_of(run: Any) -> str:
-    """The file in which a run is; of another one the empty text."""
+    """The name of the file that a run was read from; empty if it was not read from a file."""
     if isinstance(run, Run):
         return run.source
     path = os.fspath(run) if isinstance(run, (str, os.PathLike)) else ""
@@ -544,14 +544,14 @@ def _file_of(run: Any) -> str:
 
 
 def _reading(measure: Measure, ties: str) -> str:
-    """How the kernel interprets ties."""
+    """How the kernel interprets ties; an error if the measure is not defined for these ties."""
     ties = measure.ties or ties
     if ties == "docid" or not measure.record.ties:
         return "ranks"
     if ties == "threshold" and ties in measure.record.ties:
-        raise ValueError(f"{measure.name}: runs are not read with ties=threshold")
+        raise ValueError(f"{measure.name}: runs cannot be measured with ties=threshold")
     if ties == "expected" and ties not in measure.record.ties:
-        raise ValueError(f"{measure.name} has no expected value over ties in closed form; use best, worst or docid")
+        raise ValueError(f"{measure.name} has no expected value over ties in closed form: use best, worst or docid")
     if ties not in measure.record.ties:
         raise ValueError(f"{measure.name} is not defined for ties={ties!r}")
     return ties
@@ -563,9 +563,9 @@ def _bound(bound: float, value: float, further: Callable[[float, float], float])
 
 
 def _is_summed(measure: Measure, reading: str) -> bool:
-    """Whether a sum over the judged documents gives the measure, and no curve.
+    """Whether a sum over the judged documents computes the measure, rather than a curve.
 
-    Sums give what needs more than a curve has. Of ranks without ties they give trec_eval's last bits.
+    Sums compute measures that need more than a curve has. For ranks without ties they also give trec_eval's last bits.
     """
     if {"judged", "levels"} & {*measure.record.of} or not measure.record.method:
         return True

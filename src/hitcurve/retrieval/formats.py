@@ -1,4 +1,4 @@
-"""Judgments and runs as others hold them: each becomes columns, dicts, or ids in a list for each query."""
+"""Convert judgments and runs of other formats and libraries to columns, dicts, or a list of ids for each query."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets",
            "of_text", "shaped", "text_of"]
 
-# What columns are called.
+# The names that columns may have.
 QUERY = ("query_id", "qid", "q_id", "query-id", "query")
 DOC = ("doc_id", "docno", "docid", "corpus-id", "doc")
 FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
 
 
 class Listed(NamedTuple):
-    """Documents of queries that have no ids: they are numbered from 0, and keep their order."""
+    """Documents of queries without ids. The queries are numbered from 0, and keep their order."""
 
     starts: NDArray[np.int64]
     names: list[str]
@@ -41,7 +41,7 @@ class Listed(NamedTuple):
 # ------------------------------------------------------------------------------------------------- objects
 
 def shaped(source: Any, value_names: Sequence[str], name: str) -> tuple[Any, str]:
-    """A mapping, a frame or `Listed` of what is none of these, and its name; what is unknown stays as it is."""
+    """Convert a source to a mapping, a frame or `Listed`, and give its name; an unknown source stays as it is."""
     if type(source).__module__.partition(".")[0] == "ranx":
         return source.to_dict(), source.name or name
     if hasattr(source, "tocsr") or (hasattr(source, "indptr") and hasattr(source, "indices")):
@@ -64,7 +64,7 @@ def shaped(source: Any, value_names: Sequence[str], name: str) -> tuple[Any, str
 
 
 def is_one_run(run: Any) -> bool:
-    """Whether a list is one run: of named tuples, of three columns, or of lists of ids. Else it is one of runs."""
+    """Whether `run` is a single run: named tuples, three columns, lists of ids, or no list. If not, it lists runs."""
     if not isinstance(run, (list, tuple)) or _of_records(run) or _of_columns(run):
         return True
     if not run or not all(isinstance(row, (list, tuple)) or getattr(row, "ndim", 0) == 1 for row in run):
@@ -95,7 +95,7 @@ def _first(values: Mapping[Any, Any]) -> Any:
             return next(iter(values.values()), None)
         except RuntimeError:
             if type(values) is not dict:
-                raise  # another thread has changed the dict between the two steps: they are taken again
+                raise  # for a dict, another thread changed it between the two steps: try again
 
 
 def _whole(value: Any) -> bool:
@@ -131,13 +131,13 @@ def _flat(one: Any) -> bool:
 
 def _sparse(source: Any, name: str) -> Listed:
     if getattr(source, "format", "csr") != "csr":
-        raise TypeError(f"{name} is a sparse matrix in format {source.format!r}: its rows are read from .tocsr()")
+        raise TypeError(f"{name} is a sparse matrix in format {source.format!r}: pass {name}.tocsr()")
     starts, docs = (np.asarray(one).astype(np.int64) for one in (source.indptr, source.indices))
     return Listed(starts[:-1], list(map(str, range(len(starts) - 1))), docs, np.asarray(source.data))
 
 
 def _rows(source: Any, judgments: bool, name: str) -> Listed:
-    """Ids in rows, the best first; -1 is none."""
+    """Ids in rows, the best id first; -1 means no id."""
     if hasattr(source, "ndim"):
         ids = np.asarray(source)
         lengths = np.full(ids.shape[0], ids.shape[1])
@@ -185,20 +185,20 @@ def _row(row: Any, i: int, judgments: bool, name: str) -> Any:
     elif judgments and isinstance(row, (Mapping, set, frozenset)):
         return list(row)
     what = "a list of ids" + (", or a dict of ids and levels" if judgments else "")
-    raise TypeError(f"{name}: row {i} is {row!r}: a row is {what}")
+    raise TypeError(f"{name}: row {i} is {row!r}: a row must be {what}")
 
 
 def _wrong(source: Any, ids: NDArray[Any]) -> str:
     if hasattr(source, "ndim"):
         return f", not {ids.dtype}"
     odd = ((i, one) for i, row in enumerate(source) for one in row if not _whole(one))
-    return next((f", and in row {i} there is {one!r}" for i, one in odd), "")
+    return next((f", but row {i} has {one!r}" for i, one in odd), "")
 
 
 # --------------------------------------------------------------------------------------------------- texts
 
 def text_of(source: Any) -> bool:
-    """Whether it is the name of a file, which is TREC's or Parquet unless it cannot be read so."""
+    """Whether `source` is the name of a file that is read as TREC or Parquet first."""
     if isinstance(source, str):
         named = source.startswith("ir_datasets:") or re.search(r"\.json(\.\w+)?$", source, re.IGNORECASE)
         return not named and not is_json(source)
@@ -206,7 +206,7 @@ def text_of(source: Any) -> bool:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text, rather than the name of a file, is an object of JSON."""
+    """Whether a text is an object of JSON, rather than the name of a file."""
     text = text.strip()
     return text[:1] == "{" and text[-1:] == "}"
 
@@ -225,9 +225,10 @@ def of_ir_datasets(source: str, judgments: bool) -> Any:
 
 
 def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError) -> Any:
-    """A mapping of a text in another format: the one that is named, or the one that it looks like.
+    """A mapping made from a text that is not in TREC's format.
 
-    Then `how` is the error of reading it as TREC's, which is raised where it looks like nothing else.
+    `how` names the format, or is the error of reading the text as TREC. Then the format is guessed from the text, and
+    the error is raised if the text looks like no other format.
     """
     of_file = isinstance(text, TextFile)
     written = how if isinstance(how, str) else _guessed(
@@ -258,8 +259,8 @@ def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueErr
         if len(fields) == 3 and _floats(fields[2]):
             if judgments:
                 return "msmarco"
-            raise ValueError(f"{name}: three columns may end in ranks or in scores: hitcurve.read_run(path, "
-                             "format='msmarco') takes ranks, and format='scores' takes scores") from None
+            raise ValueError(f"{name}: the third of three columns may hold ranks or scores: for ranks use "
+                             "hitcurve.read_run(path, format='msmarco'), for scores format='scores'") from None
         if re.search(r"\.(csv|tsv|tab|jsonl?)(\.\w+)?$", name, re.IGNORECASE):
             raise ValueError(f"{error}; {name} may be in another format: format= takes {', '.join(FORMATS)}") from None
     raise error
@@ -275,7 +276,7 @@ def _json(text: bytes, name: str) -> Any:
             raise ValueError(f"{next(key for key in keys if keys.count(key) > 1)!r} occurs twice")
         return found
 
-    extreme = re.search(rb"\d[eE]\+?\d{3}|\d{300}", text)  # Python reads what is beyond a double as infinite
+    extreme = re.search(rb"\d[eE]\+?\d{3}|\d{300}", text)  # Python reads a number beyond a double as infinite
     try:
         return json.loads(text, object_pairs_hook=once, parse_float=_held if extreme else None)
     except (ValueError, RecursionError) as error:
@@ -283,7 +284,7 @@ def _json(text: bytes, name: str) -> Any:
 
 
 def _header(line: str, value_names: Sequence[str]) -> tuple[str, list[int]]:
-    """The delimiter of a header, and the places of query, document and value (or rank); none if it is no header."""
+    """The delimiter of a header, and the places of query, document, value and rank; no places if it is no header."""
     run = value_names[0] == "score"
     wanted = (QUERY, DOC, value_names if run else (*value_names, "score"), ("rank",) if run else ())  # BEIR's qrels
     for delimiter in "\t,;":
@@ -302,8 +303,8 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
     header = lines[begin].decode("utf-8", "surrogateescape")
     delimiter, places = _header(header.strip(), value_names)
     if not places:
-        raise ValueError(f"{name}, line {begin + 1}: a header must name a query ({', '.join(QUERY)}), a document "
-                         f"({', '.join(DOC)}) and a {value_names[0]}: {header!r}")
+        raise ValueError(f"{name}, line {begin + 1}: the header must have columns for the query ({', '.join(QUERY)}), "
+                         f"the document ({', '.join(DOC)}) and the {value_names[0]}: {header!r}")
     try:
         _check_marks(lines, begin, delimiter)
     except OpenMark as error:
@@ -317,7 +318,7 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
             if row:
                 numbered.append((begin + 1 + reader.line_num, row))
                 if len(row) != width:
-                    raise ValueError(f"{many(len(row), 'columns')}, where the header has {width}")
+                    raise ValueError(f"the row has {many(len(row), 'columns')}, but the header has {width}")
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
     return _columns(value_names[0], numbered, places, name)
@@ -333,19 +334,19 @@ def _check_marks(lines: list[bytes], begin: int, delimiter: str) -> None:
 
 
 def _three(text: bytes, value: str, written: str, name: str) -> dict[str, Any]:
-    """Three columns without a header; four of judgments are TREC's."""
+    """The columns of a text with three columns and no header; judgments may have TREC's four columns."""
     numbered = [(i, row) for i, line in enumerate(text.split(b"\n"), 1) if (row := line.split()) and row[0][:1] != b"#"]
     width = len(numbered[0][1]) if numbered and value != "score" else 3
     for i, row in numbered:
         if len(row) != width or not 3 <= width <= 4:
-            raise ValueError(f"{name}, line {i}: {many(len(row), 'columns')}, where {written} has "
+            raise ValueError(f"{name}, line {i}: the line has {many(len(row), 'columns')}, but {written} has "
                              f"{'3' if value == 'score' else '3 or 4'}: {b' '.join(row)!r}")
     last = (-1, width - 1) if written == "msmarco" and value == "score" else (width - 1, -1)
     return _columns(value, numbered, [0, width - 2, *last], name)
 
 
 def _columns(value: str, numbered: list[tuple[int, Any]], places: list[int], name: str) -> dict[str, Any]:
-    """The columns at the places of query, document, value and rank (-1: there is none); ranks alone make the scores."""
+    """The columns at the places of query, document, value and rank (-1: no column). Ranks alone make the scores."""
     query, doc, place, rank = places
     found: dict[str, Any] = {"query_id": [row[query] for _, row in numbered]}
     found["doc_id"] = [row[doc] for _, row in numbered]
@@ -364,7 +365,7 @@ def _columns(value: str, numbered: list[tuple[int, Any]], places: list[int], nam
 
 
 def _held(text: Any) -> float:
-    """The number of a text; an error says why no double holds it. Fractions become the nearest double."""
+    """The number in a text; an error if no double holds it. Fractions become the nearest double."""
     try:
         number = _float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A judged run as curves: the table that every measure of curves reads."""
+"""The curves of a judged run, from which every measure of curves is computed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["CurvePlan", "RunCurves"]
 
 
 class CurvePlan(NamedTuple):
-    """Measures of curves, for one reading of ties and one way to treat unjudged documents."""
+    """Measures to compute from curves, with how they interpret ties and unjudged documents."""
 
     measures: list[Measure]
     reading: str
@@ -29,23 +29,24 @@ class CurvePlan(NamedTuple):
 
     @classmethod
     def made(cls, qrels: Qrels, measures: list[Measure], reading: str, judged_only: bool, level: int) -> CurvePlan:
-        """The plan, or an error for a level or a gain that no curve has."""
+        """The plan; an error for a level or a gain that a curve cannot have."""
         for one in measures:
             check_levels(one, qrels.max_level)
             for below, _ in [pair for pair in signed_gains(one) if pair[0] <= 0]:
-                raise ValueError(f"{one.name}: level {below} has no gain here, as a document without a judgment")
+                raise ValueError(f"{one.name}: level {below} cannot have a gain: this measure treats documents below "
+                                 "level 1 like documents without a judgment")
         return cls(measures, reading, judged_only, level)
 
     def values(self, run: RunCurves) -> NDArray[np.float64]:
-        """A row for each measure: its value for each query of the judgments.
+        """An array with a row for each measure and a column for each query of the judgments.
 
-        It is 0 for a query without a relevant document, and where nothing was retrieved.
+        The value of a query is 0 if it has no relevant document or if nothing was retrieved.
         """
         tied = self.reading != "ranks"
         found = np.empty((len(self.measures), run.num_queries))
         for row, one in zip(found, self.measures, strict=True):
             curves = run.curves_for(one, tied, self.judged_only, self.relevance_level)
-            # Of a single order all readings of ties are the same.
+            # A single order has no ties, so any reading of ties gives the same value.
             ties = self.reading if tied else one.record.ties[0] if one.record.ties else "expected"
             plain = one._replace(judged_only=False, rel=None, keywords=tuple(
                 pair for pair in one.keywords if pair[0] != "relevance_level"))  # these curves have it
@@ -55,15 +56,15 @@ class CurvePlan(NamedTuple):
 
 
 class RunCurves:
-    """The curves of a run, for all queries of the judgments or for some of them, each made when it is first asked for.
+    """The curves of a run, for all queries of the judgments or for some of them. Curves are made on first use.
 
-    A document gains its level if that is above 0. Documents without a judgment count as items of level 0, and relevant
-    documents that the run lacks as items that were never retrieved.
+    The gain of a document is its level, or 0 if its level is below 0 or it has no judgment. Relevant documents that the
+    run lacks are items that were never retrieved.
 
     Parameters
     ----------
     depth : int
-        Only so many documents of each query; -1: all. It needs ``tied=False``.
+        The number of documents of each query that count; -1: all of them. `depth` needs ``tied=False``.
     """
 
     def __init__(self, judged: Judged, depth: int = -1, places: NDArray[np.int64] | None = None,
@@ -76,7 +77,7 @@ class RunCurves:
         self.num_queries = len(self._places)
 
     def curves_for(self, measure: Measure, tied: bool, judged_only: bool, level: int) -> GainCurves | HitCurves:
-        """What a measure reads; `level` is the lowest relevant level, if its name has none."""
+        """The curves for a measure; `level` is the lowest relevant level if the measure's name has no level."""
         if measure.record.graded:
             return self.gains(tied, judged_only, measure.rel)
         return self.hits(tied, judged_only, measure.relevant_level(level))
@@ -88,9 +89,9 @@ class RunCurves:
             True: documents of equal score are a tie group. False: each document has the rank that its id, its line or
             its rank column gives it.
         judged_only : bool
-            Documents without a judgment are no items.
+            True: documents without a judgment are left out.
         least : int, optional
-            Documents of this level or higher gain 1, all others nothing.
+            If given, documents of this level or higher have gain 1, and all others gain 0.
         """
         key = tied, judged_only, least
         if key not in self._gains:

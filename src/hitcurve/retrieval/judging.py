@@ -1,4 +1,4 @@
-"""A run beside its judgments: from whatever the run is to the judged documents of each query."""
+"""Match a run of any kind with the judgments: the result is the judged documents of each query."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Told = Callable[[int], None] | Progress | None
 
 
 class Judge(NamedTuple):
-    """Judgments, and how a run is ranked: the arguments of `evaluate` of these names."""
+    """Judgments, and the arguments of `evaluate` that say how a run is ranked."""
 
     qrels: Qrels
     rank_by: str
@@ -59,7 +59,7 @@ class Judge(NamedTuple):
         return self._columns(parquet(path), name, file_name(name))
 
     def _lines(self, name: str, text: Any, progress: Told) -> Judged:
-        """Lines of TREC, as they are read, or all of them if those of a query stand apart."""
+        """Judge the lines of a TREC file while it is read; all at once if the lines of a query are not together."""
         found = runs.judge_buffer(self.qrels, text, name, self.rank_by, self.single, self.strict,
                                   _told(progress, name, text))
         if found is None:
@@ -68,15 +68,15 @@ class Judge(NamedTuple):
         return found
 
     def _columns(self, run: Any, source: str, own: str | None) -> Judged:
-        """Frames, arrays, lists and objects of other libraries."""
+        """Judge a run in frames, arrays, lists or objects of other libraries."""
         qrels = self.qrels
         starts, names, docs, values, name, ranks, listed, tag = columns_of(run, ("score",), source, own)
         lists = isinstance(run, tuple) and not listed and all(isinstance(one, (list, tuple)) for one in run)
         if lists and qrels.listed:
-            raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: give rows of "
+            raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: pass rows of "
                              "ids in a list, or columns (query, document, score) as arrays")
         if listed and qrels.listed and len(names) != len(qrels):
-            raise ValueError(f"{name} has {many(len(names), 'rows')}, and {qrels.source} has {len(qrels)}")
+            raise ValueError(f"{name} has {many(len(names), 'rows')}, but {qrels.source} has {len(qrels)}")
         plain = not isinstance(docs, list) and qrels.integers and ranks is None and self.rank_by != "rank"
         if plain and len(set(names)) == len(names):
             ends = np.append(starts, len(docs))
@@ -85,7 +85,7 @@ class Judge(NamedTuple):
 
 
 def _told(progress: Told, name: str, text: Any) -> Any:
-    """What is told how far a file is read, in bytes of its text; a line or a bar in bytes of the file."""
+    """The function that is called with the bytes of text read so far; a progress line counts bytes of the file."""
     if not isinstance(progress, Progress):
         return progress
     of_file = isinstance(text, TextFile)

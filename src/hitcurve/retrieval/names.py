@@ -1,4 +1,4 @@
-"""The measures that are asked for: names of ours, of trec_eval and its sets, and objects of ir_measures."""
+"""From a caller's measures to `Measure` objects: names of hitcurve and trec_eval, and objects of ir_measures."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["measure_of", "resolve"]
 
 
 def resolve(measures: Any) -> dict[str, Measure]:
-    """The measures that names, sets and parameters of trec_eval stand for, by the names that were asked for.
+    """The measures that a caller names, in a dict keyed by the caller's names.
 
-    Those of a set, or of several parameters, go by their own names.
+    The measures of a set of trec_eval, or of a name with several parameters, have hitcurve's names.
     """
     found: dict[str, Measure] = {}
     single = isinstance(measures, (str, Measure)) or of_ir_measures(measures) or not isinstance(measures, Iterable)
@@ -24,14 +24,14 @@ def resolve(measures: Any) -> dict[str, Measure]:
         for name, measure in named:
             if not measure.record.of_runs:
                 curve = "HitCurves" if "hits" in measure.record.of else "GainCurves"
-                raise ValueError(f"{measure.name} needs every item of the collection, and a run lists some documents "
-                                 f"alone: give labels and scores of all items to hitcurve.{curve}")
+                raise ValueError(f"{measure.name} needs every item of the collection, but a run lists only some "
+                                 f"documents: pass the labels and scores of all items to hitcurve.{curve}")
             if "fraction" in dict(measure.keywords):
-                raise ValueError(f"{measure.name}: a share in percent needs the size of the collection, which a run "
-                                 "does not have; give a rank")
+                raise ValueError(f"{measure.name}: a cutoff in percent needs the size of the collection, which a run "
+                                 "does not have: use a rank as the cutoff")
             found[name] = measure
     if not found:
-        raise ValueError("no measures")
+        raise ValueError("measures is empty")
     return found
 
 

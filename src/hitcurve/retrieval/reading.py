@@ -1,4 +1,4 @@
-"""Judgments and runs, whatever they are read from."""
+"""Read judgments and runs from files and from Python objects."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
         with a row for each query, in which -1 is no id; and a sparse matrix in CSR format, whose values are the
         relevance.
     strict : bool, default True
-        False reads every line that trec_eval reads: a relevance that is not a whole number counts as the whole number
-        at its beginning, or as 0 without such a number. A warning says how often.
+        False accepts every line that trec_eval accepts: a relevance that is not a whole number counts as the whole
+        number at its beginning, or as 0 if it has none. A warning gives the number of such lines.
     format : {"trec", "json", "csv", "msmarco"}, optional
         The format of a file. Default: the first line decides.
 
@@ -104,14 +104,14 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     source : path, "-", mapping, data frame, list, array or object of another library
         A file may be a TREC run file with the columns query, Q0, document, rank, score and tag. The lines of a query
         may be anywhere in the file. All other sources are those of `read_qrels`, with the column ``score`` in place of
-        relevance, and with a column ``rank`` if you use ``rank_by="rank"``. Ids in a matrix (numpy, torch) or in a list
-        for each query are listed best first, and their scores fall by place, from 0. A file with three columns and no
+        relevance, and with a column ``rank`` if you use ``rank_by="rank"``. In a matrix (numpy, torch) or in a list for
+        each query, the best id comes first, and the scores are 0, -1, -2 and so on. A file with three columns and no
         header is an error unless `format` says what the third column is.
     strict : bool, default True
-        False reads every line that trec_eval reads. Further columns are skipped. A score that is not a number counts as
-        the number at its beginning, or as 0 without such a number. A whole score above 2**53 counts as the nearest
-        double. A warning says how often. NaN, a score beyond the range of a double, and a document that occurs twice in
-        a query are always errors.
+        False accepts every line that trec_eval accepts. Columns after the sixth are skipped. A score that is not a
+        number counts as the number at its beginning, or as 0 if it has none. A whole score above 2**53 counts as the
+        nearest double. A warning gives the number of such lines. NaN, a score beyond the range of a double, and a
+        document that occurs twice in a query are always errors.
     format : {"trec", "json", "csv", "msmarco", "scores"}, optional
         The format of a file. Default: the first line decides. ``"msmarco"``: query, document and rank; a score is then
         minus the rank. ``"scores"``: query, document and score.
@@ -145,12 +145,12 @@ _Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str
 
 
 def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str | None) -> _Kind | _Columns:
-    """What the source is, or the text of a file holds; else, as of a Parquet file, its columns."""
+    """The judgments or run, if `source` is one or is a TREC file; otherwise the columns of the source."""
     check_flag(strict, "strict")
     if format is not None:
         check_choice(format, "format", tuple(one for one in FORMATS if kind is Run or one != "scores"))
         if not isinstance(source, (str, os.PathLike)):
-            raise ValueError(f"format={format!r} is the format of a file, but {name} is a {type(source).__name__}")
+            raise ValueError(f"format={format!r} is only for files, but {name} is a {type(source).__name__}")
     if isinstance(source, kind):
         return source
     if kind is Qrels and isinstance(source, dict):
@@ -180,13 +180,13 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str |
 
 
 def of_other_text(kind: type[_Kind], text: Any, name: str, how: str | ValueError) -> _Columns:
-    """The columns of a text that is not TREC's: see `of_text`."""
+    """The columns of a text that is not in TREC's format: see `of_text`."""
     wanted = _QRELS if kind is Qrels else _RUN
     return columns_of(of_text(text, wanted, name, how), wanted, name, file_name(name))
 
 
 def warn(notes: Sequence[str]) -> None:
-    """Warnings that point at the line which called this library."""
+    """Issue warnings that point at the line which called this library."""
     frame, level = sys._getframe(1), 2
     while notes and frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hitcurve":
         frame, level = frame.f_back, level + 1
@@ -199,14 +199,14 @@ def parquet(path: str | os.PathLike[str]) -> Any:
     with parquet_errors(path):
         table = files.read_table(path)
         table.validate(full=True)
-        _ = table.column_names  # which may be no text
+        _ = table.column_names  # raises if a name is not UTF-8
     return table
 
 
 def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | None = None) -> _Columns:
-    """What `from_columns` takes; documents are texts or integers. `tag`: of a file that has none."""
+    """The arguments of `from_columns`; documents are texts or integers. `tag`: the tag if the source has no tag."""
     if hasattr(source, "collect") and hasattr(source, "lazy"):
-        source = source.collect()  # of polars
+        source = source.collect()  # a LazyFrame of polars
     source, name = shaped(source, value_names, name)
     tag = name if tag is None else tag
     if isinstance(source, Listed):
@@ -257,7 +257,7 @@ def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[Any, ..
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
-    """A column of ids as texts, unless it holds numbers beside texts: the number 1 and the text 1 would become one."""
+    """A column of ids as texts. Numbers beside texts are an error: the number 1 and the text 1 would be the same id."""
     text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
     if all(text):
         return ids
@@ -278,7 +278,7 @@ def _id(value: Any, name: str) -> str:
 
 
 def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
-    """A column as a list of texts, or as an array of numbers; of `ids`, of whole ones."""
+    """A column as a list of texts or as an array of numbers; with `ids`, of whole numbers."""
     frame = getattr(source, "column_names", getattr(source, "columns", None))
     listed = source if isinstance(source, Mapping) else frame
     if listed is None:
@@ -303,7 +303,7 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
     except (TypeError, OverflowError) as error:
         raise TypeError(f"{shown} cannot be read: {error}") from None
     kinds = set(map(type, column))
-    if not all(issubclass(kind, (str, bytes, int, np.integer)) for kind in kinds):  # of these none is empty
+    if not all(issubclass(kind, (str, bytes, int, np.integer)) for kind in kinds):  # these types have no empty values
         for row, value in enumerate(column):
             if _is_empty(value):
                 raise ValueError(f"{shown} is empty in row {row}")
@@ -316,8 +316,8 @@ def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = F
 
 
 def _unpacked(column: Any, shown: str) -> Any:
-    """A tensor or a column of a frame as an array, or as a list of what numpy has no type for."""
-    if hasattr(column, "detach"):  # of torch
+    """A tensor or a column of a frame as an array, or as a list if numpy has no type for its values."""
+    if hasattr(column, "detach"):  # a tensor of torch
         return as_column(column, shown)
     if not hasattr(column, "to_numpy"):
         return column
@@ -330,7 +330,7 @@ def _unpacked(column: Any, shown: str) -> Any:
 def _is_empty(value: Any) -> bool:
     try:
         return value is None or value is np.ma.masked or bool(value != value)
-    except TypeError:  # of pandas: what its NA is equal to is not known either
+    except TypeError:  # pandas.NA: whether it equals itself is NA too
         return True
 
 
@@ -341,7 +341,7 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
     no_masked(values, f"{name}: a {what}")
     try:
         array = np.asarray(values)
-    except ValueError:  # lists of several lengths among them
+    except ValueError:  # the values include lists of different lengths
         array = np.asarray(None)
     if array.ndim != 1 or (array.dtype.kind not in "fiub" and len(array)):
         for row, value in enumerate(values):
@@ -350,7 +350,7 @@ def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], d
         try:
             array = np.array([float(value) for value in values])
         except OverflowError:
-            raise ValueError(f"{name}: a {what} is an integer that no float holds") from None
+            raise ValueError(f"{name}: a {what} is an integer beyond the range of a double") from None
     if array.dtype == np.float64 and not isinstance(values, np.ndarray) and (np.abs(array) >= LARGE).any():
         for row, (value, number) in enumerate(zip(values, array.tolist(), strict=True)):
             if isinstance(value, (int, np.integer)) and int(number) != value:

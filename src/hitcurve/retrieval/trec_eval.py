@@ -10,7 +10,7 @@ from hitcurve.measures import Measure, parse
 
 __all__ = ["Entry", "expand", "names_of"]
 
-# In the order of its output.
+# In the order of trec_eval's output.
 _NAMES = (
     "runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map", "Rprec", "bpref", "recip_rank",
     "iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG",
@@ -24,18 +24,18 @@ _PLACES = {name: place for place, name in enumerate(_NAMES)}
 
 
 class Entry(NamedTuple):
-    """A line of output: what trec_eval calls it, and the measure (None for the run's tag and the string of levels)."""
+    """A line of trec_eval's output: its name, and the measure (None for the run's tag and the string of levels)."""
 
     name: str
     place: tuple[int, float]
     measure: Measure | None
     length: int = 0
     given: bool = False
-    """With parameters, which then replace the default ones."""
+    """Whether the caller gave parameters, which then replace the default parameters."""
 
 
 def expand(text: str, version: int = 10) -> list[Entry]:
-    """The lines that one ``-m`` of trec_eval prints; any other name of a measure here is one line.
+    """The lines that one ``-m`` of trec_eval prints. Any other name of a hitcurve measure gives one line.
 
     Examples
     --------
@@ -47,14 +47,14 @@ def expand(text: str, version: int = 10) -> list[Entry]:
     if text in _SETS:
         return [entry for name in names_of(text, version) for entry in _lines(name, "", version)]
     name, _, parameters = text.partition(".")
-    if name in _PLACES and not re.fullmatch(r"rbp[.][0-9]+(-l[0-9]+)?", text):  # which is ranx's
+    if name in _PLACES and not re.fullmatch(r"rbp[.][0-9]+(-l[0-9]+)?", text):  # a name of ranx
         return [entry._replace(given=bool(parameters)) for entry in _lines(name, parameters, version)]
     measure = parse(text)
     return [_named(measure, text, version)]
 
 
 def names_of(text: str, version: int = 10) -> list[str]:
-    """What a set of trec_eval holds.
+    """The names of the measures in a set of trec_eval.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def names_of(text: str, version: int = 10) -> list[str]:
 
 
 def _named(measure: Measure, text: str, version: int) -> Entry:
-    """A measure by one of its names, with trec_eval's where it has one and both mean the same."""
+    """The line of a measure, under trec_eval's name if that name means the same measure."""
     pattern = re.fullmatch(r"(.*)_([0-9.]+)", text)
     root = pattern[1] if pattern and pattern[1] in _PLACES else text
     if root in _PLACES:
