@@ -331,7 +331,7 @@ def test_a_lenient_run_rounds_and_says_so(scores):
         assert [str(one.message) for one in caught] == found.notes == [note]
         assert found.means["RR"] == 1 / sum(float(one) >= float(scores[0]) for one in scores)
         problem = (rf"line {rounded[0]}: the score '-?\d+' is a whole number that no double holds "
-                   r"\(strict=False reads it as trec_eval does\): 'q Q0")
+                   r"\(strict=False accepts the line, as trec_eval does\): 'q Q0")
         with pytest.raises(ValueError, match=problem):
             hc.read_run(path)
 

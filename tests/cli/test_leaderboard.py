@@ -292,7 +292,7 @@ def test_too_few_resamples_are_said(capsys, tmp_path):
     for form in ("table", "markdown", "latex", "json", "csv"):
         _, out, err = trec(capsys, "-m", "AP", "--compare", "--resamples", "99", "--format", form, paths=paths)
         few = "99 resamples are too few: no p-value from them, corrected for 6 pairs, can be 0.05 or less."
-        assert err.count(f"hitcurve: warning: {few} It takes at least 119") == 1
+        assert err.count(f"hitcurve: warning: {few} At least 119 are needed") == 1
         assert (few in " ".join(out.split())) == (form not in ("json", "csv"))
 
 

@@ -80,7 +80,7 @@ def test_dicts_of_every_size(size, distinct):
         ({"q": {"a": 10**400}}, "an integer beyond the range of a double"),
         ({"q": {b"a": 1.0}}, "an id is b'a'"),
         ({"q": {1.5: 1.0}}, "an id is 1.5"),
-        ({"q": {"\ud800": 1.0}}, "UTF-8 has no lone surrogates"),
+        ({"q": {"\ud800": 1.0}}, "UTF-8 cannot encode its lone surrogate"),
         ({"q": {"a": 1.0}, None: {}}, "an id is None"),
         ({"q": [("a", 1.0)]}, "query 'q' holds list, not a mapping of documents"),
     ],

@@ -149,7 +149,7 @@ def test_the_format_that_is_said(tmp_path, format):
         ("a.csv", "query_id,doc_id,score\nq,a,1\nq,a,2\n", "a.csv: document 'a' occurs twice in query 'q'"),
         ("a.csv", "query_id,score\nq,1\n", "a.csv, line 1: .*format= takes trec, json, csv, msmarco, scores"),
         ("a.tsv", "q\n", "a.tsv, line 1: .*format= takes"),
-        ("a.txt", "q\n", "a.txt, line 1: has 1 column, [^=]*$"),
+        ("a.txt", "q\n", "a.txt, line 1: the line has 1 column, [^=]*$"),
     ],
 )
 def test_what_is_wrong_with_a_file(tmp_path, name, text, problem):
@@ -207,7 +207,7 @@ def test_trec_files_stay_as_strict_as_they_are(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text('q Q0 d 1 2.5 t\n{"q": {"a": 1}}\n', encoding="utf-8")
     for read in (hc.read_run, lambda one: hc.evaluate(QRELS, one)):
-        with pytest.raises(ValueError, match=r"run\.csv, line 2: has 3 columns, a line of a run has six"):
+        with pytest.raises(ValueError, match=r"run\.csv, line 2: the line has 3 columns, but a run has six"):
             read(path)
     path.write_text("q Q0 d 1 2.5 t\nq Q0 d 2 1.5 t\n", encoding="utf-8")
     with pytest.raises(ValueError, match=r"run\.csv, line 2: document 'd' occurs twice"):
@@ -215,7 +215,7 @@ def test_trec_files_stay_as_strict_as_they_are(tmp_path):
     path.write_text('{"q": Q0 {"d": 1 2.5 t\n', encoding="utf-8")
     assert hc.read_run(path).query_ids == ['{"q":']
     path.write_text("a b 1\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="line 1: has 3 columns, a line of a run has six"):
+    with pytest.raises(ValueError, match="line 1: the line has 3 columns, but a run has six"):
         hc.read_run(path, format="trec")
     for source in (RUN, [[1, 2]], np.zeros((2, 2), int)):
         with pytest.raises(ValueError, match="format='csv' is only for files, but run is a"):
@@ -448,9 +448,9 @@ def test_real_tensors():
         ([{1: "x"}], [[1]], "qrels: the relevance in row 0 is 'x'"),
         ([[1, 1]], [[1]], "qrels: document '1' occurs twice in query '0'"),
         ([[1], [2]], [[1], [4, 4]], "run: document '4' occurs twice in query '1'"),
-        ([[], []], [[1], [2]], "qrels: no judgments"),
-        ([], [[1]], "qrels: no judgments"),
-        (np.zeros((0, 3), int), [[1]], "qrels: no judgments"),
+        ([[], []], [[1], [2]], "qrels: there are no judgments"),
+        ([], [[1]], "qrels: there are no judgments"),
+        (np.zeros((0, 3), int), [[1]], "qrels: there are no judgments"),
         (np.zeros(3, int), [[1]], "qrels is a ndarray"),
         ([[1]], np.zeros((1, 1, 1), int), "run is a ndarray"),
     ],

@@ -264,7 +264,7 @@ def test_evaluations_are_joined_by_query():
     with pytest.raises(ValueError, match="'one' has 25 queries, 'short' has 24"):
         hc.compare({"one": one, "short": short})
     strange = Evaluated(["x", *ids[1:]], {"AP": values["s0"]})
-    with pytest.raises(ValueError, match="query 'q0' of 'one' is none of 'strange'"):
+    with pytest.raises(ValueError, match="query 'q0' of 'one' is not in 'strange'"):
         hc.compare({"one": one, "strange": strange})
 
 
@@ -467,7 +467,7 @@ def test_resamples_of_items_grow_while_they_are_affordable(monkeypatch):
         assert hc.compare(y, scores, measures="P@5", rng=1).n_resamples == grown
         patch.setattr(comparison, "_AFFORDABLE", 20 * 12 * grown - 1)
         few = "1999 resamples are too few: no p-value from them, corrected for 66 pairs, can be 0.05 or less."
-        with pytest.warns(UserWarning, match=f"^{re.escape(few)} It takes at least 2639.$"):
+        with pytest.warns(UserWarning, match=f"^{re.escape(few)} At least 2639 are needed.$"):
             got = hc.compare(y, scores, measures="P@5", rng=1)
         assert got.n_resamples == 1999 and few in str(got)
         assert hc.compare(y, scores, measures="P@5", n_resamples=2639, rng=1).n_resamples == 2639
@@ -483,7 +483,7 @@ def test_too_few_resamples():
     rng = np.random.default_rng(2)
     values = {f"s{i}": rng.random(30) + i for i in range(4)}
     too_few = "99 resamples are too few: no p-value from them, corrected for 6 pairs, can be 0.05 or less."
-    with pytest.warns(UserWarning, match=f"^{re.escape(too_few)} It takes at least 119.$") as caught:
+    with pytest.warns(UserWarning, match=f"^{re.escape(too_few)} At least 119 are needed.$") as caught:
         got = hc.compare(values, n_resamples=99, rng=1)
     assert caught[0].filename == __file__
     assert min(row.p_holm for row in got.rows) == 6 / 100
@@ -494,7 +494,7 @@ def test_too_few_resamples():
     assert "too few" not in got.to_markdown("wide", p="p_value")
     assert "too few" not in got.to_markdown("wide", p="p_t", alpha=1e-9)
     for p, least in (("p_value", 999), ("p_tukey", 999), ("p_interval", 1999)):
-        foot = f"99 resamples are too few: no p-value from them can be 0.001 or less. It takes at least {least}."
+        foot = f"99 resamples are too few: no p-value from them can be 0.001 or less. At least {least} are needed."
         assert foot in got.to_markdown("wide", p=p, alpha=0.001)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -610,7 +610,7 @@ Y, A, B = two_rankings(50, 10)
         (
             lambda: hc.compare(Y, {"a": A, "b": B}, baseline="c"),
             ValueError,
-            "baseline='c' is none of the systems: 'a', 'b'",
+            "baseline='c' is not one of the systems: 'a', 'b'",
         ),
         (lambda: hc.compare(Y, {"a": A, "b": B[:9]}), ValueError, "'b': y_true has 50 items, y_score has 9"),
         (lambda: hc.compare(Y, {"a": A, "b": B[:9]}, groups=Y), ValueError, "'b': "),

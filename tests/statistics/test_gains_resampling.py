@@ -230,7 +230,7 @@ def test_over_queries():
     # Queries are matched by their ids.
     order = np.random.default_rng(0).permutation(60)
     mixed = hc.GainCurves(y, b, qid=order[qid])
-    with pytest.raises(ValueError, match="they must be the same"):
+    with pytest.raises(ValueError, match="all systems must have the same queries"):
         hc.compare({"a": systems["a"], "b": hc.GainCurves(y, b, qid=qid + 1)})
     back = hc.compare({"a": hc.GainCurves(y, a, qid=order[qid]), "b": mixed}, measures="nDCG@5", rng=1).rows[0]
     assert back.difference == pytest.approx(found.rows[0].difference, rel=1e-12)

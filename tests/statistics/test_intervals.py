@@ -255,7 +255,7 @@ CURVE = hc.HitCurve([1, 0, 1, 0], [4, 3, 2, 1])
         ),
         (lambda: CURVE.resample(-1), "n_resamples is -1"),
         (lambda: CURVE.p_value(method="all"), "method='all' is unknown"),
-        (lambda: hc.HitCurve(*ranking(500, 50)).p_value(method="exact"), "take 'permutation'"),
+        (lambda: hc.HitCurve(*ranking(500, 50)).p_value(method="exact"), "use 'permutation'"),
         (lambda: many().interval(method="logit"), "method='logit' is unknown: must be one of 'bootstrap', 't'"),
         (lambda: many().interval(empty="half"), "empty='half' is unknown"),
     ],

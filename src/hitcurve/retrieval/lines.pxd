@@ -1,4 +1,4 @@
-# Lines of TREC files, parsed into documents. Plain pointers; nothing is raised but by `raise_trouble`.
+# Lines of TREC files, parsed into documents. Plain pointers. Only `raise_trouble` raises.
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcmp
 
@@ -6,10 +6,10 @@ ctypedef const char* Text  # a place in the text of a file
 
 cdef struct Doc:
     uint64_t hash
-    Text text            # NULL: an integer id, which `length` then holds
+    Text text            # NULL for an integer id, whose value is in `length`
     int64_t length
     double score         # in qrels: the level
-    double rank          # the rank column, where it is asked for
+    double rank          # the rank column, if it is wanted
 
 cdef struct Docs:
     Doc* items
@@ -18,26 +18,26 @@ cdef struct Docs:
 
 cdef enum Trouble:
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_COLUMNS, TROUBLE_SCORE, TROUBLE_RANGE, TROUBLE_NAN, TROUBLE_LEVEL
-    TROUBLE_PART_LEVEL     # a number, but not a whole one
+    TROUBLE_PART_LEVEL     # the level is a number, but not a whole number
     TROUBLE_ROUNDED        # a whole number that no double holds
     TROUBLE_TWICE, TROUBLE_RANK, TROUBLE_SAME_RANK
-    TROUBLE_LONG           # a line
+    TROUBLE_LONG           # the line is too long
 
 cdef struct Parser:
     Text begin
-    Py_ssize_t lines       # before that, in a file that is read piece by piece
+    Py_ssize_t lines       # the number of lines before `begin`, if a file is read piece by piece
     Text p
     Text end
-    bint qrels             # not a run
+    bint qrels             # whether the file has judgments; otherwise it is a run
     bint strict
     bint ranks             # the rank column is wanted
     Trouble trouble
     Text line              # the line with the trouble
-    Text field             # and the text that makes it
+    Text field             # the text that causes it
     int64_t field_length
     Text other             # the document met before, or NULL
-    int64_t[4] passed      # how often something was let pass
-    Py_ssize_t[4] first    # and the line where it first was
+    int64_t[4] passed      # how many lines strict=False accepted, for each kind of trouble
+    Py_ssize_t[4] first    # the first of these lines
     Text tag
     int64_t tag_length
     Text query             # the query being read
@@ -45,7 +45,7 @@ cdef struct Parser:
 
 
 cdef inline uint64_t mixed(uint64_t h) noexcept nogil:
-    """One-to-one, so equal hashes of integers mean equal integers."""
+    """A hash of an integer. It is one-to-one: equal hashes mean equal integers."""
     h ^= h >> 32
     h *= <uint64_t>0xD6E8FEB86659FD93
     h ^= h >> 32

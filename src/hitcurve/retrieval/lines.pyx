@@ -1,7 +1,7 @@
 """Lines of TREC files: queries, documents and numbers.
 
-Why a parser of our own: TREC separates columns by any mix of blanks and tabs, which the readers of pyarrow and polars
-do not take, nor do they name a wrong line; and importing one takes longer than reading a million lines does here.
+Why hitcurve has its own parser: TREC separates columns by any mix of blanks and tabs. The readers of pyarrow and polars
+do not accept that, and do not name a wrong line. Importing pyarrow takes longer than reading a million lines here.
 """
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.math cimport INFINITY, NAN, fabs, isinf, isnan
@@ -23,22 +23,22 @@ cdef extern from "_decimal.h" nogil:
 cdef Py_ssize_t LONGEST = _LONGEST
 cdef double LARGE = 2.0**53  # a double from here on may stand for several whole numbers
 
-# What strict=False lets pass, as trec_eval does.
+# What strict=False accepts, as trec_eval does.
 cdef enum Passed:
     PASSED_COLUMNS         # more than six columns in a run
-    PASSED_SCORE           # the number that a score begins with, 0 if with none
-    PASSED_LEVEL           # the whole number that a relevance begins with, 0 if with none
-    PASSED_ROUNDED         # a whole score that no double holds, as the nearest double
+    PASSED_SCORE           # a score that is no number: the number at its beginning counts, or 0
+    PASSED_LEVEL           # a relevance that is no whole number: the whole number at its beginning counts, or 0
+    PASSED_ROUNDED         # a whole score that no double holds: the nearest double counts
 
 cdef tuple PASSED = (
-    "line%s with more than six columns: the rest is ignored",
-    "score%s other than a number: read as the number at the beginning, else as 0",
-    "relevance%s other than a whole number: read as the whole number at the beginning, else as 0",
+    "line%s with more than six columns: columns after the sixth are ignored",
+    "score%s other than a number: the number at the beginning counts, or 0 if there is none",
+    "relevance%s other than a whole number: the whole number at the beginning counts, or 0 if there is none",
     "whole score%s above 2**53 that no double holds: rounded to the nearest double",
 )
 
 cdef dict TROUBLES = {
-    TROUBLE_COLUMNS: "has {columns}, a line of {kind}",
+    TROUBLE_COLUMNS: "the line has {columns}, but {kind}",
     TROUBLE_SCORE: "the score {field!r} is not a number",
     TROUBLE_RANGE: "the score {field!r} is beyond the range of a double",
     TROUBLE_NAN: "the {value} is NaN",
@@ -46,7 +46,7 @@ cdef dict TROUBLES = {
     TROUBLE_PART_LEVEL: "the relevance {field!r} is not a whole number",
     TROUBLE_LEVEL: "the relevance {field!r} is not a number from -1000000000 to 1000000000",
     TROUBLE_TWICE: "document {field!r} occurs twice in its query, first in line {other}",
-    TROUBLE_RANK: "the rank column holds no number, and rank_by='rank' needs one",
+    TROUBLE_RANK: "the rank is not a number, but rank_by='rank' needs ranks",
     TROUBLE_LONG: f"the line is longer than {LONGEST >> 20} MiB",
     TROUBLE_SAME_RANK: "another document of this query has the same rank",
 }
@@ -54,7 +54,7 @@ cdef dict TROUBLES = {
 
 # -------------------------------------------------------------------------------------------------------------- hashing
 
-# Differs from process to process, so that no file can be made to collide.
+# Differs from process to process, so that no file can be crafted to make hashes collide.
 cdef uint64_t SEED = <uint64_t><int64_t>hash("hitcurve")
 
 
@@ -100,7 +100,7 @@ cdef inline bint is_word(Text p, Text stop, Text word, Py_ssize_t length) noexce
 
 cdef inline Text add_digits(Text p, Text stop, uint64_t* digits, int* count, bint* slow) noexcept nogil:
     cdef Text start = p
-    if stop - p <= 19 - count[0]:  # all of them fit
+    if stop - p <= 19 - count[0]:  # all digits fit
         while p < stop and is_digit(p[0]):
             digits[0] = digits[0] * 10 + <uint64_t>(p[0] - 48)
             p += 1
@@ -118,9 +118,9 @@ cdef inline Text add_digits(Text p, Text stop, uint64_t* digits, int* count, bin
 
 
 cdef double parse_number(Text p, Text stop, Text* after, bint* slow) noexcept nogil:
-    """The number that a text begins with; `after` is where it ends (where it began, if it is none).
+    """The number that a text begins with. `after` is the end of the number, or the beginning of the text without one.
 
-    `slow` says that the text is long or extreme: it is well formed up to `after`, and its value not yet known.
+    If `slow` is set, the number is long or extreme. It is then well formed up to `after`, but its value is not computed.
     """
     cdef Text start = p, first, point
     cdef uint64_t digits = 0
@@ -172,7 +172,7 @@ HEXADECIMAL = re.compile(rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]
 
 
 cdef Trouble slow_number(Text start, Text stop, Text* after, double* value) noexcept nogil:
-    """As Python reads it: a decimal number up to `after`, or a hexadecimal one, which then ends at another `after`."""
+    """Reads a number as Python does: a decimal number up to `after`, or a hexadecimal number, which changes `after`."""
     with gil:
         try:
             found = HEXADECIMAL.match(PyBytes_FromStringAndSize(start, stop - start))
@@ -189,7 +189,7 @@ cdef Trouble slow_number(Text start, Text stop, Text* after, double* value) noex
 
 
 cdef Trouble rounded_whole(Text p, Text stop, double value) noexcept nogil:
-    """Whether a text, which reads as this value, is a whole number in digits alone that the value is not."""
+    """TROUBLE_ROUNDED if a text of digits alone is another whole number than `value`, the double that it is read as."""
     cdef uint64_t digits = 0
     cdef int count = 0
     cdef bint slow = False, same
@@ -243,14 +243,14 @@ cdef inline Text next_line(Text p, Text end) noexcept nogil:
 
 
 cdef Trouble line_trouble(Parser* parser, Trouble problem) noexcept nogil:
-    """What is wrong with the line: its length before anything else, as it need not be whole then."""
+    """What is wrong with the line. A line that is too long comes first, as it may be cut."""
     if next_line(parser.line, parser.end) - parser.line > LONGEST:
         return trouble(parser, TROUBLE_LONG, parser.line, parser.line)
     return problem
 
 
 cdef inline Text first_word(Parser* parser) noexcept nogil:
-    """To the first word of the next line that has one and is no comment; NULL at the end, or for a line too long."""
+    """Goes to the first word of the next line that is neither empty nor a comment; NULL at the end or if it is too long."""
     cdef Text p = parser.p
     while True:
         parser.line = p
@@ -273,7 +273,7 @@ cdef void let_pass(Parser* parser, Passed kind) noexcept nogil:
 
 
 cdef inline Text parse_doc(Parser* parser, Text stop, Doc* found) noexcept nogil:
-    """From the end of a line's query past its second column and its document id; NULL: it has none."""
+    """Reads the document id of a line, from the end of its query on; returns the id's end, or NULL without an id."""
     cdef Text end = parser.end, p = skip_blanks(skip_word(skip_blanks(stop, end), end), end)
     stop = skip_word(p, end)
     if stop == p:
@@ -284,14 +284,14 @@ cdef inline Text parse_doc(Parser* parser, Text stop, Doc* found) noexcept nogil
 
 
 cdef Trouble parse_run_line(Parser* parser, Text stop, Doc* found) noexcept nogil:
-    """A line of a run, from the end of its query on."""
+    """Reads a line of a run, from the end of its query on."""
     cdef Text end = parser.end, rank, rank_stop, score, p, after
     cdef bint slow = False
     cdef Trouble problem
     stop = parse_doc(parser, stop, found)
     if stop is NULL:
         return parser.trouble
-    # All columns first: in a line that lacks one, another stands where the score would be.
+    # Count the columns first: if a column is missing, another column is in the score's place.
     rank = skip_blanks(stop, end)
     rank_stop = skip_word(rank, end)
     score = skip_blanks(rank_stop, end)
@@ -314,12 +314,12 @@ cdef Trouble parse_run_line(Parser* parser, Text stop, Doc* found) noexcept nogi
     if parser.ranks:
         found.rank = parse_number(rank, rank_stop, &after, &slow)
         if after != rank_stop or slow:
-            found.rank = NAN  # said only if somebody asks for ranks
+            found.rank = NAN  # an error only with rank_by='rank'
     found.score = parse_number(score, stop, &after, &slow)
     if after != stop:
         if parser.strict:
             return trouble(parser, TROUBLE_SCORE, score, stop)
-        # C reads hexadecimal ones as well. (What it reads of "infx" is an infinity.)
+        # C reads hexadecimal numbers as well. (It reads "infx" as infinity.)
         slow |= after != score and not isinf(found.score) and (after[0] | 32) == c'x'
     if slow:
         problem = slow_number(score, stop, &after, &found.score)
@@ -339,7 +339,7 @@ cdef Trouble parse_run_line(Parser* parser, Text stop, Doc* found) noexcept nogi
 
 
 cdef Trouble parse_qrels_line(Parser* parser, Text stop, Doc* found) noexcept nogil:
-    """A line of judgments, from the end of its query on."""
+    """Reads a line of judgments, from the end of its query on."""
     cdef Text end = parser.end, p, q, digits, after
     cdef int64_t level = 0
     cdef double value
@@ -371,7 +371,7 @@ cdef Trouble parse_qrels_line(Parser* parser, Text stop, Doc* found) noexcept no
 
 
 cdef Trouble parse_query(Parser* parser, Docs* docs, bint* more) noexcept nogil:
-    """Adds the documents of the next query, as far as its lines are together; `more`: there was one."""
+    """Adds the documents of the next query, as far as its lines are together. `more` is False at the end of the text."""
     cdef Text p = first_word(parser), stop, end = parser.end
     cdef Trouble problem
     more[0] = p is not NULL
@@ -407,7 +407,7 @@ cdef void start_parser(Parser* parser, Text begin, Py_ssize_t length, bint stric
 
 
 cdef void parse_from(Parser* parser, Text begin, Py_ssize_t length, bint first) noexcept nogil:
-    """The next text to parse; the first one some editors begin with the mark of UTF-8."""
+    """Sets the next text to parse. The first text may begin with the byte order mark of UTF-8."""
     parser.begin = parser.p = begin
     parser.end = begin + length
     if first and length >= 3 and memcmp(begin, b"\xef\xbb\xbf", 3) == 0:
@@ -417,7 +417,7 @@ cdef void parse_from(Parser* parser, Text begin, Py_ssize_t length, bint first) 
 # ---------------------------------------------------------------------------------------------------------------- words
 
 cdef object raise_trouble(Parser* parser, str source):
-    """Say what is wrong in which line of which file."""
+    """Raises an error that names the file, the line and what is wrong with it."""
     cdef Text start = parser.line, stop, p
     cdef Py_ssize_t columns = 0
     if parser.trouble == TROUBLE_MEMORY:
@@ -436,11 +436,11 @@ cdef object raise_trouble(Parser* parser, str source):
         other=0 if parser.other is NULL else line_number(parser, parser.other),
         value="relevance" if parser.qrels else "score",
         columns=f"{columns} column{'' if columns == 1 else 's'}",
-        kind="qrels has four columns (query, iteration, document, relevance)" if parser.qrels
+        kind="qrels have four columns (query, iteration, document, relevance)" if parser.qrels
         else "a run has six columns (query, Q0, document, rank, score, tag)")
     if parser.trouble in (TROUBLE_SCORE, TROUBLE_ROUNDED, TROUBLE_PART_LEVEL) or (
             parser.trouble == TROUBLE_COLUMNS and not parser.qrels and columns > 6):
-        problem += " (strict=False reads it as trec_eval does)"
+        problem += " (strict=False accepts the line, as trec_eval does)"
     raise ValueError(f"{source}, line {line_number(parser, start)}: {problem}: {shown(start, stop - start)!r}")
 
 
@@ -449,7 +449,7 @@ cdef Py_ssize_t line_number(Parser* parser, Text start) noexcept nogil:
     cdef Py_ssize_t lines = parser.lines + 1, i, n
     cdef uint8_t few
     while p < start:
-        n = min(start - p, 240)  # as many as compilers count in bytes
+        n = min(start - p, 240)  # so that the count fits a byte, which compilers vectorise
         few = 0
         for i in range(n):
             few += p[i] == 10
@@ -464,7 +464,7 @@ cdef str shown(Text text, int64_t length):
 
 
 cdef str tag_of(Parser* parser, str earlier):
-    """The last tag, or that of earlier pieces."""
+    """The last tag of this piece of a file, or `earlier` if it has none."""
     tag = earlier if parser.tag is NULL else shown(parser.tag, parser.tag_length)
     parser.tag = NULL
     return tag

@@ -1,7 +1,7 @@
-"""The judged documents of a run in nested dicts, which stay as they are.
+"""The judged documents of a run in nested dicts, without a copy of the ids.
 
-Of a run only scores are read: they need no ids. The judged documents are looked up in its dicts, and their places counted
-among the scores. Ids are compared where a judged document shares its score.
+Only the scores of a run are copied. The judged documents are looked up in the dicts, and their ranks are counted among the
+scores. Ids are compared only if a judged document shares its score with another document.
 """
 from cpython.dict cimport PyDict_Next
 from cpython.exc cimport PyErr_CheckSignals
@@ -36,20 +36,20 @@ cdef extern from "Python.h":
 
 cdef enum:
     DOCS_AT_ONCE = 1 << 20  # between two looks for Ctrl-C
-    COMPARED_MOST = 128     # ids compared for judged documents in ties, for each document; where more are, all are sorted
+    COMPARED_MOST = 128     # comparisons of ids for each document of a query; if ties need more, the documents are sorted
 
-# Of these the C functions for dicts see what their methods show; who knows what others do.
+# For these types the C functions for dicts give what the methods give. Other subclasses may override the methods.
 cdef frozenset DICTS = frozenset((dict, defaultdict, OrderedDict))
 
 cdef tuple SINGLE = (np.float32, np.float16)
-cdef long MOST = 10**9  # of a level
+cdef long MOST = 10**9  # the highest level
 
 
 cdef inline bint as_score(object value, double* score) except -1:
-    """Whether a value is a number that a double holds; what is not is looked at by others."""
+    """Whether a value is a number that a double certainly holds. Other values are left to the general reader."""
     if PyFloat_Check(value):
         score[0] = PyFloat_AS_DOUBLE(value)
-    elif PyLong_CheckExact(value) and -(1 << 53) < value < 1 << 53:  # beyond, a double stands for several
+    elif PyLong_CheckExact(value) and -(1 << 53) < value < 1 << 53:  # a double holds all of these
         score[0] = PyLong_AsDouble(value)
     elif isinstance(value, SINGLE):
         score[0] = PyFloat_AsDouble(value)
@@ -64,7 +64,7 @@ cdef inline object key_at(const Work* work, Py_ssize_t place):
 
 
 cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling) except -2:
-    """Puts the scores and the keys into the work; how many. -1: an id is no text, or a score no number."""
+    """Puts the scores and the keys into the work; returns their number, or -1 if an id is no text or a score no number."""
     cdef PyObject* key
     cdef PyObject* value
     cdef Py_ssize_t at = 0, i = 0, n = len(docs), length
@@ -94,7 +94,7 @@ cdef Py_ssize_t read_scores(object docs, bint single, Work* work, bint* falling)
 
 
 cdef inline uint64_t head_of(const char* text, Py_ssize_t length) noexcept nogil:
-    """The first eight bytes, so that comparing heads is comparing these."""
+    """The first eight bytes as an integer: integers compare as the bytes do."""
     cdef char[8] head
     if length >= 8:
         return read_big_endian(text)
@@ -104,9 +104,9 @@ cdef inline uint64_t head_of(const char* text, Py_ssize_t length) noexcept nogil
 
 
 cdef Py_ssize_t tied_ids(Py_ssize_t start, Py_ssize_t equal, double score, Py_ssize_t n, bint falling, Work* work) except -1:
-    """Puts the documents of a score into the work, each with its head: eight bytes behind the beginning that all share.
+    """Puts the documents of a score into the work, each with its head: the eight bytes after the prefix that all ids share.
 
-    Returns the length of that beginning. `start`: the place of the first of them, if scores fall.
+    Returns the length of the prefix. `start`: the place of the first of these documents, if scores fall.
     """
     cdef KeyedPlace* tied = work.spare
     cdef uint64_t* heads = work.seen
@@ -136,7 +136,7 @@ cdef Py_ssize_t tied_ids(Py_ssize_t start, Py_ssize_t equal, double score, Py_ss
 
 
 cdef int64_t ids_before(object doc, Py_ssize_t shared, Py_ssize_t equal, const Work* work) except -1:
-    """How many of the tied documents have a greater id: trec_eval ranks them first."""
+    """The number of tied documents with a greater id. trec_eval ranks these documents first."""
     cdef Py_ssize_t i, length
     cdef const char* text = PyUnicode_AsUTF8AndSize(doc, &length)
     cdef uint64_t head = head_of(text + shared, length - shared)
@@ -145,7 +145,7 @@ cdef int64_t ids_before(object doc, Py_ssize_t shared, Py_ssize_t equal, const W
         greater += work.seen[i] > head
         same += work.seen[i] == head
     if same > 1:
-        # Texts are in the order of their characters, which is that of the bytes of UTF-8.
+        # The order of the characters is the order of the bytes in UTF-8.
         for i in range(equal):
             greater += work.seen[i] == head and PyUnicode_Compare(key_at(work, work.spare[i].place), doc) > 0
     return greater
@@ -153,13 +153,13 @@ cdef int64_t ids_before(object doc, Py_ssize_t shared, Py_ssize_t equal, const W
 
 cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, Py_ssize_t n, bint falling,
                         Work* work) except -1:
-    """The rows of one query; False, and no rows, where many judged documents are in large ties."""
+    """Adds the rows of a query; returns False and adds none if many judged documents are in large ties."""
     cdef Py_ssize_t i, m = 0, shared = 0, most = min(n, len(ids))
     cdef int64_t above, equal, last = -1, compared = 0
     cdef double score = 0.0
     cdef PyObject* value
     cdef Way way
-    cdef double* scores = <double*>(work.seen + n)  # of the judged documents; before them there is room for heads
+    cdef double* scores = <double*>(work.seen + n)  # the scores of the judged documents; the memory before them is for heads
     cdef Row* rows
     cdef Row* row
     cdef const Doc* judgments = judged.qrels.docs.items + judged.qrels.offsets[query]
@@ -169,13 +169,13 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
     for i in range(len(ids)):
         value = PyDict_GetItemWithError(docs, ids[i])
         if value is not NULL and m < most:
-            as_score(<object>value, &score)  # it was one when the scores were read
+            as_score(<object>value, &score)  # `read_scores` has checked that the value is a number
             if judged.single:
                 score = <double><float>score
             scores[m] = score
             work.levels[m] = i
             m += 1
-    # Without a `nogil` in here, no other thread changes the dict between two looks at it.
+    # No `nogil` from here on, so that no other thread changes the dict between two lookups.
     if m > 0 and not falling:
         for i in range(n):
             work.rounded[i] = <float>work.scores[i]
@@ -207,7 +207,7 @@ cdef bint add_looked_up(Judged judged, Py_ssize_t query, list ids, object docs, 
 
 
 cdef int add_sorted(Judged judged, Py_ssize_t query, object docs, Scratch scratch, Py_ssize_t n) except -1:
-    """The same for a query with many ties, by the documents themselves."""
+    """Adds the rows of a query with many ties, by sorting the documents."""
     cdef Docs* all = &scratch.docs
     cdef PyObject* key
     cdef PyObject* value
@@ -221,12 +221,12 @@ cdef int add_sorted(Judged judged, Py_ssize_t query, object docs, Scratch scratc
         all.items[i].score = scratch.work.scores[i]
         i += 1
     if judged.add_query(query, all.items, n, &scratch.work) != NO_TROUBLE:
-        raise MemoryError  # nothing else is left: the keys of a dict differ
+        raise MemoryError  # the only possible error: the keys of a dict are distinct
     return 0
 
 
 def judge_nested(Qrels qrels, run, bint single=False):
-    """The judged documents of a run in dicts of texts and numbers; None where something else is in them."""
+    """The judged documents of a run in dicts of texts and numbers; None if the dicts have values of other types."""
     cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef Work* work = &scratch.work
@@ -242,7 +242,7 @@ def judge_nested(Qrels qrels, run, bint single=False):
         if type(name) is not str or type(docs) not in DICTS:
             return None
         place = places.get(name)
-        ids = None if place is None else qrels.ids_of(place)  # which waits for a lock, and would give up that on `docs`
+        ids = None if place is None else qrels.ids_of(place)  # before `docs` is locked: waiting for a lock releases the others
         with cython.critical_section(docs):
             n = read_scores(docs, single, work, &falling)
             if n > 0 and place is not None:
@@ -267,7 +267,7 @@ def judge_nested(Qrels qrels, run, bint single=False):
 
 
 def judgments_of(source, str name):
-    """Judgments in dicts of texts and whole numbers; None where something else is in them."""
+    """Judgments in dicts of texts and whole numbers; None if the dicts have values of other types."""
     cdef PyObject* key
     cdef PyObject* value
     cdef Py_ssize_t at, size = 0, i = 0

@@ -27,7 +27,7 @@ cdef dict ORDERS = {"ranks": trec_sums.ORDER_RANKS, "best": trec_sums.ORDER_BEST
 
 
 def signed_gains(measure):
-    """The (level, gain) of a name that no curve has: a gain below 0, or a gain of a level below 1."""
+    """The (level, gain) pairs of a measure that a curve cannot have: a gain below 0, or a gain of a level below 1."""
     gains = dict(measure.keywords).get("gain")
     if not isinstance(gains, ByLevel):
         return []
@@ -35,17 +35,17 @@ def signed_gains(measure):
 
 
 def check_levels(measure, top):
-    """Refuses judgments up to level `top` where the gain of this level is no number, or above the highest level of ERR."""
+    """Raises if `top`, the highest level of the judgments, has no finite gain or is above the highest level of ERR."""
     keywords = dict(measure.keywords)
     of_err = measure.record.name == "ERR"
     if top > 1023 and (of_err or getattr(keywords.get("gain"), "otherwise", keywords.get("gain")) == "exponential"):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; 2**level is beyond the greatest float above level 1023")
+        raise ValueError(f"{measure.name}: the qrels have level {top}, but 2**level is beyond the range of a double")
     if of_err and top > keywords.get("max_level", 4):
-        raise ValueError(f"{measure.name}: the qrels have level {top}; write ERR(max={top})")
+        raise ValueError(f"{measure.name}: the qrels have level {top}, above the measure's highest level: use ERR(max={top})")
 
 
 cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
-    """One measure, of qrels up to level `top`; returns the arrays that it points into, if any."""
+    """Fills the struct of a measure, for qrels with highest level `top`; returns the arrays that it points into, if any."""
     cdef str name = measure.record.name
     cdef dict options = dict(measure.keywords)
     cdef cnp.ndarray whole, numbers
@@ -91,7 +91,7 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
 
 @cython.final
 cdef class Plan:
-    """Measures as the kernels take them, for judgments, one reading of ties and one way to treat unjudged documents."""
+    """Measures in the form that the kernels take, with how they interpret ties and unjudged documents."""
     cdef Asked* asked
     cdef Py_ssize_t size
     cdef list kept
@@ -120,8 +120,8 @@ cdef class Plan:
 def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     """Values of a plan's measures for each query of the qrels, in the order of the qrels: an array (measures, queries).
 
-    A query that is not in the run counts as one of which nothing was retrieved. NaN: the value cannot be computed.
-    `queries`: the places of some of them, for an array of these alone.
+    A query that is not in the run counts as if no document was retrieved. NaN means that the value cannot be computed.
+    `queries`: if given, only the queries at these places have a column.
     """
     cdef Py_ssize_t m = plan.size, q, at, i, stop, rows, n = judged.qrels.names.docs.size
     cdef int64_t retrieved
@@ -134,7 +134,7 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     cdef const int64_t* some = NULL
     if queries is not None:
         if queries and not 0 <= min(queries) <= max(queries) < n:
-            raise IndexError("queries are places in the qrels")
+            raise IndexError("queries must be places in the qrels")
         places, n = np.array(queries, dtype=np.int64), len(queries)
         some = <const int64_t*>cnp.PyArray_DATA(places)
     found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
@@ -179,9 +179,9 @@ cdef double LEAST = _LEAST
 
 
 def mean(const double[:] values, str how):
-    """Over the values that are not NaN, one after the other as trec_eval adds, so that the last bit agrees.
+    """The mean of the values that are not NaN, added in trec_eval's order, so that the last bit agrees.
 
-    `how`: arithmetic, geometric, or sum. NaN where there is no value, but for the sum.
+    `how`: arithmetic, geometric, or sum. Without values a mean is NaN, and a sum is 0.
     """
     cdef double total = 0.0
     cdef Py_ssize_t i, number = 0

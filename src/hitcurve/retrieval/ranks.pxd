@@ -27,14 +27,14 @@ cdef struct Work:
     double* scores
     double* ordered        # scores sorted
     int64_t* found         # places of the judged documents
-    int64_t* levels        # the judgment of every document, or NOT_JUDGED
+    int64_t* levels        # the level of every document, or NOT_JUDGED
     float* rounded         # scores in single precision
-    int32_t* table         # of integer ids; what is not above `used` is of queries before, and so is free
+    int32_t* table         # a hash table of integer ids; entries up to `used` are from earlier queries, and count as empty
     Py_ssize_t table_size
     int64_t used
-    bint rising            # somewhere in the order asked for the scores rise
-    Py_ssize_t bad         # the document with the trouble
-    Py_ssize_t other       # and the one that it is in trouble with
+    bint rising            # whether the scores rise somewhere in the order of `rank_by`
+    Py_ssize_t bad         # the document that causes an error
+    Py_ssize_t other       # the other document of the error, such as one of the same id
 
 # How the place of a score among others is found.
 cdef enum Way:
@@ -45,7 +45,7 @@ cdef enum:
 
 
 cdef inline uint64_t table_mask(Py_ssize_t n) noexcept nogil:
-    """Of a hash table at most half full."""
+    """The mask of a hash table that n documents fill at most by half."""
     cdef uint64_t size = 2
     while size < 2 * <uint64_t>n:
         size *= 2
@@ -57,9 +57,9 @@ cdef inline Py_ssize_t place_in(uint64_t slot) noexcept nogil:
 
 
 cdef inline uint64_t find_slot(const uint64_t* slots, uint64_t mask, const Doc* docs, const Doc* doc) noexcept nogil:
-    """Where a hash table holds a document, or is empty.
+    """The slot of a document in a hash table, or the empty slot where the document belongs.
 
-    A slot holds half of a hash and a place from 1 (0: it is empty), so that most comparisons need no look at the document.
+    A slot holds half of a hash and a place from 1 on, or 0 if it is empty. So most comparisons do not read the document.
     """
     cdef uint64_t h = doc.hash, at = h & mask, slot = slots[at]
     while slot != 0 and ((slot ^ h) >> 32 != 0 or not same_id(&docs[place_in(slot)], doc)):

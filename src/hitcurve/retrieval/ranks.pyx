@@ -1,7 +1,8 @@
-"""The judged documents of a query found, and their ranks counted: all that an evaluation needs of a run.
+"""Find the judged documents of a query, and count their ranks. An evaluation needs nothing else of a run.
 
-A run is never sorted as a whole. Of each query, the judged documents are looked up by hash (and compared byte by
-byte), and only where scores do not already fall are they sorted, for the ranks of those few documents.
+A run is never sorted as a whole. The judged documents of each query are looked up by hash, and compared byte by byte. The
+scores of a query are sorted only if they do not fall already, and if many documents are judged or a judged document is in
+a tie.
 """
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.math cimport isnan
@@ -22,7 +23,7 @@ cdef extern from "_decimal.h" nogil:
 # ----------------------------------------------------------------------------------------------------------------- ids
 
 cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nogil:
-    """The text of an id; integers are ordered by their decimal digits, as they are in a file."""
+    """The text of an id. An integer id has its decimal digits as text, so that the order of ids is that of a file."""
     if doc.text is not NULL:
         text[0] = doc.text
         return doc.length
@@ -31,7 +32,7 @@ cdef int64_t id_text(const Doc* doc, char* room, const char** text) noexcept nog
 
 
 cdef uint64_t id_key(const Doc* doc) noexcept nogil:
-    """The first eight bytes, so that comparing keys is comparing these."""
+    """The first eight bytes of an id as an integer: integers compare as the bytes do."""
     cdef char[DIGITS] room
     cdef char[8] head
     cdef const char* text
@@ -59,7 +60,7 @@ cdef inline bint goes_first(const KeyedPlace* a, const KeyedPlace* b, const Doc*
 
 
 cdef void sort_items(KeyedPlace* items, KeyedPlace* room, Py_ssize_t n, const Doc* docs) noexcept nogil:
-    """Falling by key, then (with `docs`) by document id; a stable merge sort."""
+    """Sorts by falling key and, if `docs` is given, by falling document id. It is a stable merge sort."""
     cdef Py_ssize_t start, stop, i, j, k, middle, width = 16
     cdef KeyedPlace item
     cdef KeyedPlace* origin = items
@@ -95,7 +96,7 @@ cdef void sort_items(KeyedPlace* items, KeyedPlace* room, Py_ssize_t n, const Do
 # -------------------------------------------------------------------------------------------------------------- lookup
 
 cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
-    """Room for a query of so many documents; what it held is lost if it has to grow."""
+    """Makes room for a query of n documents. If the memory must grow, its contents are lost."""
     cdef size_t size
     if n <= work.size:
         return True
@@ -116,7 +117,7 @@ cdef bint reserve_work(Work* work, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t fill_table(const Doc* docs, Py_ssize_t n, uint64_t* slots, uint64_t mask, Py_ssize_t* before) noexcept nogil:
-    """Fills a hash table with documents; the first that is there already, or -1."""
+    """Fills a hash table with documents; returns the first document whose id is already in the table, or -1."""
     cdef Py_ssize_t i
     cdef uint64_t at
     memset(slots, 0, (mask + 1) * sizeof(uint64_t))
@@ -138,11 +139,11 @@ cdef Trouble check_twice(const Doc* docs, Py_ssize_t n, Work* work) noexcept nog
 
 cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize_t n, const Doc* judged,
                               Py_ssize_t num_judged, Work* work) noexcept nogil:
-    """Puts the judged ones of some integer ids, and the scores rounded, into the work; how many are judged.
+    """Puts the judged documents and the rounded scores into the work; returns the number of judged documents.
 
-    -1: a score is NaN, an id is there twice, ids collide too often, or there is no memory. One hash table finds both
-    documents that are judged and those that are there twice: it holds the places of the judgments, then of the
-    documents, and a judgment gives way to the first document that meets it.
+    Returns -1 if a score is NaN, if an id occurs twice, if ids collide too often, or if there is no memory. One hash table
+    finds both judged documents and documents that occur twice: it first holds the places of the judgments, and each
+    document then takes the place of the judgment that has its id.
     """
     cdef Py_ssize_t i, m = 0, steps = 8 * (n + num_judged)
     cdef uint64_t mask, slot
@@ -157,7 +158,7 @@ cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize
         nans += work.rounded[i] != work.rounded[i]
     if nans != 0:
         return -1
-    mask = table_mask(4 * (n + num_judged))  # mostly empty, so that the first look nearly always tells
+    mask = table_mask(4 * (n + num_judged))  # mostly empty, so that the first slot nearly always decides
     while mask >> (64 - shift) != 0:
         shift -= 1
     if <Py_ssize_t>mask >= work.table_size or used + num_judged + n > 0x7FFFFFFF:
@@ -197,7 +198,7 @@ cdef Py_ssize_t find_integers(const int64_t* ids, const double* scores, Py_ssize
 
 
 cdef inline uint64_t spread(int64_t number, int shift) noexcept nogil:
-    """A quick hash for one table, whose mask is `shift` short of 64 bits."""
+    """A quick hash of 64 - `shift` bits."""
     return (<uint64_t>number * <uint64_t>0x9E3779B97F4A7C15) >> shift
 
 
@@ -205,7 +206,7 @@ cdef inline uint64_t spread(int64_t number, int shift) noexcept nogil:
 
 cdef enum:
     NOT_JUDGED = -2000000000
-    FEW_JUDGED = 64        # up to so many, counting what lies above each is quicker than sorting
+    FEW_JUDGED = 64        # for up to so many judged documents, counting the scores above each is quicker than sorting
 
 
 cdef inline void add_row(Rows* rows, int64_t rank, int64_t above, int64_t tied, int64_t level) noexcept nogil:
@@ -259,7 +260,7 @@ cdef Trouble rank_judged(const Doc* docs, Py_ssize_t n, const Doc* judged, const
 
 
 cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Work* work, Rows* rows) noexcept nogil:
-    """The same for documents that `find_integers` has found; False, and no rows, if a judged one is in a tie."""
+    """Appends the rows of documents that `find_integers` found; False, and no rows, if a judged document is in a tie."""
     cdef Py_ssize_t i = 1
     if not grow(<void**>&rows.items, &rows.capacity, rows.size + m, sizeof(Row)):
         return False
@@ -269,7 +270,7 @@ cdef bint rank_integers(const double* scores, Py_ssize_t n, Py_ssize_t m, Work* 
 
 
 cdef Trouble add_by_rank(const Doc* docs, Py_ssize_t n, Work* work, Rows* rows) noexcept nogil:
-    """In the order of the rank column, whatever number it begins with; no rank twice."""
+    """Appends the rows in the order of the rank column. Ranks may begin with any number, but none may occur twice."""
     cdef Py_ssize_t i
     for i in range(n):
         if isnan(docs[i].rank):
@@ -295,7 +296,7 @@ cdef inline Py_ssize_t place_at(const KeyedPlace* order, Py_ssize_t i) noexcept 
 
 
 cdef void add_falling(const Doc* docs, Py_ssize_t n, const KeyedPlace* order, Work* work, Rows* rows) noexcept nogil:
-    """Documents that lie, or that `order` puts, with their scores falling: tie group by tie group."""
+    """Appends the rows of documents whose scores fall, as they lie or in the given `order`: tie group by tie group."""
     cdef Py_ssize_t i, place, start = 0, stop
     cdef double score
     cdef bint judged
@@ -312,7 +313,7 @@ cdef void add_falling(const Doc* docs, Py_ssize_t n, const KeyedPlace* order, Wo
             add_row(rows, start + 1, start, 1, work.levels[place])
         elif judged:
             # trec_eval's rule: among equal scores, the greater document id first.
-            group = work.items + start  # where `order` lies too, if given
+            group = work.items + start  # the memory of `order`, if it is given
             for i in range(start, stop):
                 place = place_at(order, i)
                 group[i - start].place = place
@@ -326,7 +327,7 @@ cdef void add_falling(const Doc* docs, Py_ssize_t n, const KeyedPlace* order, Wo
 
 
 cdef Way way_to_place(const double* scores, Py_ssize_t n, bint falling, Py_ssize_t m, Work* work) noexcept nogil:
-    """How the places of m of n scores are found. Unless they fall, `work.rounded` holds the scores as well."""
+    """How to find the ranks of m of n scores. If the scores do not fall, `work.rounded` must hold them too."""
     if falling:
         return WAY_FALLING
     if m <= FEW_JUDGED and n < 1 << 30:
@@ -338,13 +339,13 @@ cdef Way way_to_place(const double* scores, Py_ssize_t n, bint falling, Py_ssize
 
 cdef void place_score(const double* scores, Py_ssize_t n, Way way, const Work* work, double score, int64_t* above,
                       int64_t* equal) noexcept nogil:
-    """How many scores lie above one of them, and how many equal it."""
+    """Sets the number of scores above a score, and the number of scores equal to it."""
     cdef Py_ssize_t j, low = 0, high = n, middle
     cdef float near
     cdef int32_t higher = 0, same = 0
     cdef bint falling = way == WAY_FALLING
     if way == WAY_COUNTED:
-        # Rounding keeps the order, so only what it makes equal has to be looked at again.
+        # Rounding keeps the order, so only scores that it makes equal need an exact comparison.
         near = <float>score
         for j in range(n):
             higher += work.rounded[j] > near
@@ -357,7 +358,7 @@ cdef void place_score(const double* scores, Py_ssize_t n, Way way, const Work* w
                 above[0] += work.rounded[j] == near and scores[j] > score
                 equal[0] += scores[j] == score
         return
-    while low < high:  # to the first below it, of falling ones, or above it, of rising ones
+    while low < high:  # to the first lower score if the scores fall, to the first higher score if they rise
         middle = (low + high) >> 1
         if (scores[middle] < score) if falling else (work.ordered[middle] > score):
             high = middle
@@ -371,9 +372,9 @@ cdef void place_score(const double* scores, Py_ssize_t n, Way way, const Work* w
 
 
 cdef bint add_apart(const double* scores, Py_ssize_t n, bint falling, Work* work, Py_ssize_t m, Rows* rows) noexcept nogil:
-    """Documents in any order, for which the plain scores do; False, and no rows, if a judged one is in a tie.
+    """Appends rows by the scores alone, without ids; False, and no rows, if a judged document is in a tie.
 
-    `work.rounded` holds the scores as well.
+    `work.rounded` must hold the scores too.
     """
     cdef Py_ssize_t i, j
     cdef int64_t above, equal

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from hitcurve.retrieval.lines cimport Doc, Docs, Trouble
 from hitcurve.retrieval.ranks cimport Order, Rows, Work
 
-# Documents of one query that came together.
+# Documents of a query that follow one another in the source.
 cdef struct Segment:
     int64_t query
     Py_ssize_t start
@@ -29,21 +29,21 @@ cdef class Scratch:
 cdef class Grouped:
     cdef readonly str source
     cdef readonly Names names
-    cdef readonly bint integers  # the document ids
-    cdef readonly bint listed    # queries without ids of their own, numbered as they came
-    cdef readonly list passed    # what strict=False let pass, in words
-    cdef str tag                 # of a run
+    cdef readonly bint integers  # whether the document ids are integers
+    cdef readonly bint listed    # whether the queries have no ids of their own, and are numbered in their order
+    cdef readonly list passed    # what strict=False accepted, in sentences
+    cdef str tag                 # the tag of a run
     cdef bint ranks              # the rank column was read
-    cdef bint strict             # as the text was read
-    cdef object keep             # what the text of a file lies in
-    cdef tuple columns           # what it was made of, if not of text
+    cdef bint strict             # the argument with which the text was read
+    cdef object keep             # the object that holds the text of a file
+    cdef tuple columns           # the arguments of `from_columns`, if it was not made from a text
     cdef const char* begin       # the text of a file, for line numbers
     cdef Py_ssize_t length
     cdef Docs docs
     cdef Segment* segments
     cdef Py_ssize_t num_segments
     cdef Py_ssize_t room_segments
-    cdef int64_t* offsets        # of each query's documents
+    cdef int64_t* offsets        # where each query's documents begin
     cdef uint64_t* slots         # the queries' hash tables, one after the other
     cdef int64_t* first_slot
     cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil
@@ -53,11 +53,11 @@ cdef class Grouped:
 
 @cython.final
 cdef class Qrels(Grouped):
-    cdef int64_t* levels         # of each query's documents, falling
-    cdef Qrels texts             # the same with the text of its integer ids, once a run asked for it
-    cdef dict numbers            # of the queries, by their ids, and
-    cdef list ids                # those of each query's documents, once a run in dicts asked for them
-    cdef int32_t* spare          # a number for each query, all 0, which the next `Judged` takes; NULL: none is left
+    cdef int64_t* levels         # the levels of each query's documents, falling
+    cdef Qrels texts             # a copy with the text of the integer ids, made on first use
+    cdef dict numbers            # the numbers of the queries, by their ids, made on first use
+    cdef list ids                # the ids of each query's documents, made on first use
+    cdef int32_t* spare          # an array of zeros with an entry for each query, for the next `Judged`; or NULL
 
     cdef int32_t* take_places(self)
     cdef void give_places(self, int32_t* places)

@@ -1,4 +1,4 @@
-"""Judgments, runs, and the judged documents of a run: read and brought together."""
+"""Judgments, runs, and the judged documents of a run."""
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
@@ -34,14 +34,14 @@ cdef enum:
 
 
 def whose(row, starts, list names, docs):
-    """The query and the document of a row, for a message: a dict has no rows, and a long column is not counted by eye."""
+    """The query and the document of a row, for a message. They help where a row number does not, as in a dict."""
     query = names[int(np.searchsorted(starts, row, "right")) - 1]
     return f" (query {query!r}, document {docs[row] if isinstance(docs, list) else int(docs[row])!r})"
 
 
 @cython.final
 cdef class Names:
-    """Texts with a number each, in the order they came in."""
+    """Distinct texts, numbered in the order in which they were added."""
 
     def __dealloc__(self):
         PyMem_RawFree(self.slots)
@@ -52,7 +52,7 @@ cdef class Names:
         return -1 if self.slots is NULL else place_in(self.slots[find_slot(self.slots, self.mask, self.docs.items, name)])
 
     cdef Py_ssize_t add(self, const Doc* name) noexcept nogil:
-        """The number of a name, which may be new; -1 if there is no memory."""
+        """The number of a name, which is added if it is new; -1 if there is no memory."""
         cdef Py_ssize_t found = self.find(name), none
         if found >= 0:
             return found
@@ -79,7 +79,7 @@ cdef class Names:
 
 @cython.final
 cdef class Scratch:
-    """Memory for one query after another."""
+    """Memory that is used again for each query."""
 
     def __dealloc__(self):
         PyMem_RawFree(self.work.memory)
@@ -92,7 +92,7 @@ cdef bytes name_bytes(const Doc* name):
 
 
 cdef object hold(object buffer, const char** begin, Py_ssize_t* length):
-    """The address of a buffer, and what keeps it in place."""
+    """Sets the address and the length of a buffer; returns a view that keeps the buffer in memory."""
     cdef const uint8_t[::1] view = buffer
     begin[0] = b""
     length[0] = view.shape[0]
@@ -108,7 +108,7 @@ cdef void set_integer(Doc* doc, int64_t number) noexcept nogil:
 
 
 cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -1:
-    """An id of a list of ours, which then holds its bytes if it has some that are no UTF-8: those of a file come so."""
+    """Sets `doc` to the id at `place` of the list. An id of a file that is not UTF-8 is replaced by its bytes."""
     cdef Py_ssize_t length
     cdef const char* data
     text = texts[place]
@@ -122,7 +122,7 @@ cdef int set_object(Doc* doc, list texts, Py_ssize_t place, str source) except -
         try:
             text = texts[place] = text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            raise ValueError(f"{source}: an id is {text!r}: UTF-8 has no lone surrogates") from None
+            raise ValueError(f"{source}: an id is {text!r}: UTF-8 cannot encode its lone surrogate") from None
     if not isinstance(text, bytes):
         raise TypeError(f"{source}: an id is {text!r}: ids are strings or whole numbers")
     set_text(doc, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
@@ -137,7 +137,7 @@ cdef void trouble_with(Parser* parser, Trouble problem, const Doc* doc, const Do
 
 cdef int raise_document(str source, const char* begin, Py_ssize_t length, Trouble problem, bytes query, const Doc* doc,
                         const Doc* other) except -1:
-    """Say what is wrong with a document of a query, in which line where it is of a text."""
+    """Raises an error about a document of a query; it names the line if the document is from a text."""
     cdef Parser parser
     cdef char[DIGITS] room
     cdef const char* text
@@ -145,7 +145,7 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
     if problem == TROUBLE_MEMORY:
         raise MemoryError
     if begin is not NULL:
-        # A file may hold a query in pieces: the later line is the one that repeats.
+        # The lines of a query may be in any order here: the later line is the error.
         if problem == TROUBLE_TWICE and other.text > doc.text:
             doc, other = other, doc
         start_parser(&parser, begin, length, True)
@@ -165,7 +165,7 @@ cdef class Grouped:
     """The documents of many queries, query by query."""
 
     def __init__(self):
-        raise TypeError("made by read_qrels and read_run")
+        raise TypeError("read_qrels and read_run make Qrels and Run")
 
     def __dealloc__(self):
         PyMem_RawFree(self.docs.items)
@@ -179,16 +179,16 @@ cdef class Grouped:
 
     @property
     def num_docs(self):
-        """How many documents there are, in all queries."""
+        """The number of documents of all queries."""
         return self.docs.size
 
     @property
     def query_ids(self):
-        """The query ids, in the order they came in."""
+        """The query ids, in the order of the source."""
         return [text.decode("utf-8", "surrogateescape") for text in self.names.all_texts()]
 
     cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil:
-        """The documents from `start` on are those of this query; False if there is no memory."""
+        """Notes that the documents from `start` on are those of this query; False if there is no memory."""
         cdef Py_ssize_t query = self.names.add(name)
         if query < 0 or not grow(<void**>&self.segments, &self.room_segments, self.num_segments + 1, sizeof(Segment)):
             return False
@@ -198,7 +198,7 @@ cdef class Grouped:
 
     @classmethod
     def from_buffer(cls, buffer, str source, bint strict=True):
-        """Parse the text of a file; the lines of a query may be anywhere."""
+        """Parse the text of a file. The lines of a query may be anywhere in the text."""
         cdef Grouped self = cls.__new__(cls)
         cdef Parser parser
         cdef Doc name
@@ -232,9 +232,9 @@ cdef class Grouped:
     @classmethod
     def from_columns(cls, starts, list names, docs, const double[::1] values, str source, const double[::1] ranks=None,
                      bint listed=False, str tag=None):
-        """From arrays: `starts` says where another query begins, and `names` which; `listed`: they stay in that order.
+        """Make it from arrays: query ``names[i]`` begins at ``starts[i]``. `listed`: queries stay in this order.
 
-        A query without documents is none of a run, as in a file.
+        A run leaves out queries without documents, as a file has no line for them.
         """
         cdef Grouped self = cls.__new__(cls)
         cdef bint qrels = cls is Qrels
@@ -248,7 +248,7 @@ cdef class Grouped:
             starts = starts[full]
         self.source = source
         self.tag = source if tag is None else tag
-        self.columns = (starts, names, docs, values, source, ranks, listed, self.tag)  # the texts of ids as well
+        self.columns = (starts, names, docs, values, source, ranks, listed, self.tag)  # keeps the texts of the ids in memory
         self.listed = listed
         self.names = Names()
         self.integers = not isinstance(docs, list)
@@ -281,7 +281,7 @@ cdef class Grouped:
         return self
 
     cdef int finish(self) except -1:
-        """Brings the documents of each query together and looks for one twice, by hash tables, which qrels keep."""
+        """Groups the documents by query, and raises if a document occurs twice. Qrels keep the hash tables for that."""
         cdef Py_ssize_t q, s, start, size, n = self.docs.size, queries = self.names.docs.size, bad = -1, before = 0
         cdef int64_t slot = 0
         cdef bint together = True, keep = isinstance(self, Qrels)
@@ -337,7 +337,7 @@ cdef class Grouped:
         return self.segments[s + 1].start if s + 1 < self.num_segments else self.docs.size
 
     def as_text(self):
-        """The same with the decimal text of its integer ids."""
+        """A copy that has the decimal text of each integer id."""
         if not self.integers:
             return self
         starts, names, docs, *others = self.columns
@@ -358,16 +358,17 @@ cdef class Grouped:
 
 @cython.final
 cdef class Qrels(Grouped):
-    """Judgments, ready to be looked up. Made by `hitcurve.read_qrels`."""
+    """Relevance judgments. `hitcurve.read_qrels` makes them."""
 
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
         PyMem_RawFree(self.spare)
 
     cdef int32_t* take_places(self):
-        """A number for each query, all 0; NULL if there is no memory.
+        """An array of zeros with an entry for each query; NULL if there is no memory.
 
-        Made once for runs that come one after the other: a run of one query costs nothing that grows with the qrels.
+        Runs that are judged one after the other share the array, so that the time for a run of one query does not grow with
+        the qrels.
         """
         cdef int32_t* found
         with cython.critical_section(self):
@@ -376,7 +377,7 @@ cdef class Qrels(Grouped):
         return <int32_t*>PyMem_RawCalloc(self.names.docs.size, sizeof(int32_t)) if found is NULL else found
 
     cdef void give_places(self, int32_t* places):
-        """Takes them back, all 0 again."""
+        """Takes back the array of `take_places`, whose entries are 0 again."""
         cdef int32_t* other
         with cython.critical_section(self):
             other = self.spare
@@ -384,7 +385,7 @@ cdef class Qrels(Grouped):
         PyMem_RawFree(other)
 
     def as_text(self):
-        """As for a run, but made once: of two threads both may make it, and the first is kept."""
+        """The copy of `Grouped.as_text`, made once. If two threads make a copy, the first copy is kept."""
         cdef Qrels texts, made
         if not self.integers:
             return self
@@ -402,7 +403,7 @@ cdef class Qrels(Grouped):
         cdef Py_ssize_t q, i, n = self.docs.size
         cdef int64_t* spare
         if n == 0:
-            raise ValueError(f"{self.source}: no judgments")
+            raise ValueError(f"{self.source}: there are no judgments")
         Grouped.finish(self)
         self.levels = <int64_t*>PyMem_RawMalloc(n * sizeof(int64_t))
         spare = <int64_t*>PyMem_RawMalloc(n * sizeof(int64_t))
@@ -420,7 +421,7 @@ cdef class Qrels(Grouped):
         return 0
 
     cdef dict places(self):
-        """The number of each query."""
+        """The number of each query, by its id."""
         with cython.critical_section(self):
             if self.numbers is None:
                 self.numbers = {text: q for q, text in enumerate(self.query_ids)}
@@ -428,7 +429,7 @@ cdef class Qrels(Grouped):
             return self.numbers
 
     cdef list ids_of(self, Py_ssize_t query):
-        """The ids of a query's documents, as texts; after a call of `places`."""
+        """The ids of a query's documents, as texts. Call `places` first."""
         cdef Py_ssize_t i
         with cython.critical_section(self):
             found = self.ids[query]
@@ -440,7 +441,7 @@ cdef class Qrels(Grouped):
 
     @property
     def max_level(self):
-        """The highest judgment."""
+        """The highest level of all judgments."""
         cdef Py_ssize_t q
         cdef int64_t most = INT64_MIN
         for q in range(self.names.docs.size):
@@ -449,7 +450,7 @@ cdef class Qrels(Grouped):
         return most
 
     def levels_of(self, const int64_t[::1] queries):
-        """Of some queries: (where the judgments of each begin, the levels, falling within a query)."""
+        """(where the judgments of each of these queries begin, the levels, falling within a query)."""
         cdef Py_ssize_t q, n = queries.shape[0]
         cdef cnp.ndarray starts = np.zeros(n + 1, np.int64), found
         cdef int64_t* start = <int64_t*>cnp.PyArray_DATA(starts)
@@ -462,7 +463,7 @@ cdef class Qrels(Grouped):
         return starts, found
 
     def num_relevant(self, int64_t level):
-        """How many documents of each query have this level or a higher one."""
+        """The number of documents of each query with this level or a higher level."""
         cdef Py_ssize_t q, i
         cdef cnp.ndarray found = cnp.PyArray_ZEROS(1, [self.names.docs.size], cnp.NPY_INT64, 0)
         cdef int64_t* numbers = <int64_t*>cnp.PyArray_DATA(found)
@@ -477,7 +478,7 @@ cdef class Qrels(Grouped):
 
 @cython.final
 cdef class Run(Grouped):
-    """The documents that a system retrieved. Made by `hitcurve.read_run`."""
+    """A run: the documents that a system retrieved. `hitcurve.read_run` makes runs."""
 
 
 # -------------------------------------------------------------------------------------------- judged documents of a run
@@ -487,10 +488,10 @@ cdef dict ORDERS = {"score": ORDER_SCORE, "listed": ORDER_FILE, "rank": ORDER_RA
 
 @cython.final
 cdef class Judged:
-    """The judged documents of a run, query by query, with their ranks: all that the measures need."""
+    """The judged documents of a run, query by query, with their ranks. The measures need nothing else of a run."""
 
     def __init__(self):
-        raise TypeError("made by judge and judge_buffer")
+        raise TypeError("judge and judge_buffer make Judged")
 
     def __dealloc__(self):
         cdef Py_ssize_t i
@@ -517,12 +518,12 @@ cdef class Judged:
         return self
 
     cdef Section section(self, Py_ssize_t query) noexcept nogil:
-        """Of a query of the qrels."""
+        """The section of a query of the qrels."""
         cdef int32_t place = self.places[query]
         return Section(query, 0, 0, -1) if place == 0 else self.sections[place - 1]
 
     cdef bint add_section(self, Py_ssize_t query, int64_t first, int64_t retrieved) noexcept nogil:
-        """The rows from `first` on are those of this query; False if there is no memory."""
+        """Notes that the rows from `first` on are those of this query; False if there is no memory."""
         if not grow(<void**>&self.sections, &self.room_sections, self.num_sections + 1, sizeof(Section)):
             return False
         self.sections[self.num_sections] = Section(query, first, self.rows.size, retrieved)
@@ -531,7 +532,7 @@ cdef class Judged:
         return True
 
     cdef Trouble add_query(self, Py_ssize_t query, const Doc* docs, Py_ssize_t n, Work* work) noexcept nogil:
-        """Ranks the documents of a query; -1: one without judgments, of which none may be there twice."""
+        """Ranks the documents of a query. Query -1 has no judgments: only check that no document occurs twice."""
         cdef Trouble problem
         cdef int64_t begin, before = self.rows.size
         if query < 0:
@@ -561,7 +562,7 @@ cdef class Judged:
         return True
 
     def num_retrieved(self):
-        """Documents of each query of the qrels; -1 where the run has none."""
+        """The number of retrieved documents of each query of the qrels; -1 if the run does not have the query."""
         cdef Py_ssize_t i
         cdef cnp.ndarray found = np.full(self.qrels.names.docs.size, -1, np.int64)
         cdef int64_t* numbers = <int64_t*>cnp.PyArray_DATA(found)
@@ -570,7 +571,7 @@ cdef class Judged:
         return found
 
     def counts(self):
-        """(queries of the qrels that the run has, documents of these)."""
+        """(the number of queries of the qrels that the run has, the number of their documents)."""
         cdef Py_ssize_t i, retrieved = 0
         for i in range(self.num_sections):
             retrieved += self.sections[i].retrieved
@@ -578,7 +579,7 @@ cdef class Judged:
 
     @property
     def num_judged(self):
-        """Judged documents of the run."""
+        """The number of judged documents of the run."""
         return self.rows.size
 
     def table(self, Py_ssize_t query):
@@ -589,7 +590,7 @@ cdef class Judged:
                 for i in range(section.first, section.last)]
 
     def rows_of(self, const int64_t[::1] queries):
-        """Of some queries: (where the rows of each begin, the rows (rank, above, tied, level) as an array)."""
+        """(where the rows of each of these queries begin, the rows (rank, above, tied, level) as an array)."""
         cdef Py_ssize_t q, n = queries.shape[0]
         cdef Section section
         cdef cnp.ndarray starts = np.zeros(n + 1, np.int64), found
@@ -648,14 +649,14 @@ def judge(Qrels qrels, Run run, str order="score", bint single=False):
     return judged
 
 
-# Where lines end that are judged together: behind some of them, at the end, in a query that the piece cuts, at one that
-# came before, at one with trouble.
+# Why `judge_lines` stopped: after many lines, at the end, in a query that the piece cuts, at a query that came before, at a
+# line with trouble.
 cdef enum Ended:
     ENDED_AFTER_SOME, ENDED_AT_END, ENDED_IN_QUERY, ENDED_APART, ENDED_TROUBLE
 
 
 cdef bint met_before(dict names, const Doc* name) except -1:
-    """Whether a name is among these, where it now is."""
+    """Whether a name is among `names`; adds the name."""
     cdef bytes own = name_bytes(name)
     cdef bint met = own in names
     names[own] = None
@@ -663,7 +664,10 @@ cdef bint met_before(dict names, const Doc* name) except -1:
 
 
 cdef int judge_lines(Judged judged, Parser* parser, Parser* before, bint last, Scratch scratch, dict others) except -1 nogil:
-    """Judges the next queries; how they stop. `before` is the parser in front of the last one, `others` have no judgments."""
+    """Judges the next queries, and returns why it stopped.
+
+    `before` becomes the parser at the beginning of the last query. `others` are the queries without judgments.
+    """
     cdef Docs* docs = &scratch.docs
     cdef Doc name
     cdef bint more = True, apart
@@ -696,10 +700,11 @@ cdef int judge_lines(Judged judged, Parser* parser, Parser* before, bint last, S
 
 
 def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=False, bint strict=True, progress=None):
-    """The judged documents of a run in the text of a file, query by query: none but the current one is kept.
+    """The judged documents of a run in the text of a file. Only the documents of the current query are in memory.
 
-    `text` is all of it, or has a method `more(done)` that gives it piece by piece. Returns None where the lines of a
-    query are not together: then read it as a whole. `progress(offset)` is called now and then.
+    `text` is the whole text, or has a method `more(done)` that gives the text piece by piece. The result is None if the lines
+    of a query are not together: the caller must then read the text as a whole. `progress(offset)` is called from time to
+    time.
     """
     cdef Judged judged
     cdef Scratch scratch = Scratch()
@@ -728,7 +733,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
         PyErr_CheckSignals()
         if progress is not None:
             progress(offset + parser.p - begin)
-        if ended == ENDED_IN_QUERY:  # it is read again, with more of it
+        if ended == ENDED_IN_QUERY:  # read the query again, with the next piece
             parser = before
             judged.tag = tag_of(&parser, judged.tag)
             parser.lines = line_number(&parser, parser.p) - 1
@@ -746,7 +751,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
 def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int64_t[::1] ids,
                    const double[::1] scores, str source, str order="score", bint single=False,
                    str tag=None):
-    """The judged documents of a run in arrays; each query once. `starts` has one more entry, the end."""
+    """The judged documents of a run in arrays. Each query occurs once. The last entry of `starts` is the end."""
     cdef Judged judged = Judged.start(qrels, source, source if tag is None else tag, order, single)
     cdef Scratch scratch = Scratch()
     cdef Docs* docs = &scratch.docs
@@ -759,7 +764,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
         query = qrels.names.find(&name)
         begin = starts[s]
         n = starts[s + 1] - begin
-        if n == 0:  # a query without documents is none of a run
+        if n == 0:  # a run leaves out queries without documents
             continue
         with nogil:
             if not single and judged.order == ORDER_SCORE and judged.add_integers(
@@ -787,7 +792,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
 
 
 def _from_parts(str kind, *parts):
-    """What pickled judgments and a pickled run are made by: of the text of a file, or of columns."""
+    """Make judgments or a run from a pickle: from the text of a file, or from columns."""
     cls = {"Qrels": Qrels, "Run": Run}[kind]
     return cls.from_buffer(*parts) if isinstance(parts[0], bytes) else cls.from_columns(*parts)
 

@@ -6,9 +6,9 @@ from hitcurve.retrieval.query cimport Row
 
 # In which order a measure takes the documents of a tie group.
 cdef enum TieOrder:
-    ORDER_RANKS          # as the rows are
+    ORDER_RANKS          # the order of the rows
     ORDER_BEST, ORDER_WORST
-    ORDER_ANY            # the mean over all orders: rows keep their tie groups
+    ORDER_ANY            # the mean over all orders; rows keep their tie groups
 
 # How many relevant documents reach a recall level.
 cdef enum Rounding:
@@ -16,7 +16,7 @@ cdef enum Rounding:
 
 # Memory for one query after another; belongs to one thread.
 cdef struct Scratch:
-    bint full            # there was no memory
+    bint full            # whether an allocation failed
     Row* rows
     Py_ssize_t rows_size
     double* gains
@@ -29,25 +29,25 @@ cdef struct Query:
     const Row* rows
     Py_ssize_t num_rows
     int64_t num_ret
-    int64_t num_rel        # judgments that are relevant for the measure
-    const int64_t* levels  # all judgments of the query, falling
+    int64_t num_rel        # the number of judgments that are relevant for the measure
+    const int64_t* levels  # the levels of all judgments of the query, falling
     Py_ssize_t num_judged
     TieOrder order
 
 ctypedef double (*Sum)(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil
 
-# One measure, its options fixed.
+# A measure with its options.
 cdef struct Asked:
     Sum sum
-    bint needs_relevant    # 0 for a query without a relevant document
+    bint needs_relevant    # whether the value of a query without a relevant document is 0
     int64_t k              # cutoff rank, or -1
     int64_t rel            # the lowest level that is relevant
-    double x               # beta, persistence, a multiple of R
+    double x               # beta, persistence, or the multiple of R
     Normalize norm
     Rounding rounding
     bint exponential       # gains 2**level - 1
     bint scaled            # RBP: gains divided by the highest
-    double top             # ERR: the highest level there can be
+    double top             # ERR: the highest possible level
     Py_ssize_t num_values  # recall levels, or the weights of Utility
     const double* values
     const int64_t* numerators    # the recall levels as fractions

@@ -1,8 +1,8 @@
 """Kernels that compute measures from the judged documents of one query.
 
-Measures of curves stand here where `ties="docid"` must give trec_eval's number to the last bit: sums are taken term by
-term in the order of the ranks, as trec_eval does. The other measures look at documents without a judgment, or at levels
-below 1, which no curve has.
+Some measures of curves are here too, because `ties="docid"` must give trec_eval's number to the last bit: these kernels
+add the terms in the order of the ranks, as trec_eval does. The other measures need documents without a judgment or levels
+below 1, which a curve does not have.
 """
 from libc.math cimport NAN, exp2, log2, lround
 from libc.stdint cimport int64_t
@@ -12,7 +12,7 @@ from hitcurve._kernel cimport groups as _read
 from hitcurve._kernel.err cimport Err, start_err, stop_at, stop_chance
 from hitcurve._kernel.memory cimport grow
 
-# Documents of one score; where `tied` says no, each by itself, at its rank.
+# The documents of a score; if ties are resolved, a single document at its rank.
 cdef struct TieGroup:
     Py_ssize_t start
     Py_ssize_t stop
@@ -21,7 +21,7 @@ cdef struct TieGroup:
 
 
 cdef inline bint next_group_of(const Query* query, bint tied, TieGroup* group) noexcept nogil:
-    """The group that begins where the one before stops; False if there is none."""
+    """Goes to the next group, which begins where `group` stops; False if there is no further group."""
     cdef const Row* row
     group.start = group.stop
     if group.start >= query.num_rows:
@@ -48,12 +48,12 @@ cdef inline double gain_of(const Asked* asked, int64_t level) noexcept nogil:
 
 
 cdef inline double rank_key(const Asked* asked, int64_t level) noexcept nogil:
-    """What a measure orders tied documents by: gains of its own, or the level, which all others rise with."""
+    """The value by which a measure orders tied documents: the gain if it names gains; otherwise gains rise with levels."""
     return gain_of(asked, level) if asked.num_gains > 0 else <double>level
 
 
 cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked) noexcept nogil:
-    """Orders the levels within a tie group; few are distinct, so a pass for each."""
+    """Orders the levels within a tie group, with a pass for each distinct level, as these are few."""
     cdef Py_ssize_t i, done = 0
     cdef int64_t most
     cdef double key, other
@@ -74,7 +74,7 @@ cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked)
 
 cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order, bint judged_only,
                   const Asked* asked, Scratch* scratch, Query* query) noexcept nogil:
-    """The rows of a query in the order that the measure needs; False if there is no memory."""
+    """Puts the rows of a query in the order that the measure needs; False if there is no memory."""
     cdef Py_ssize_t i, m = 0
     cdef int64_t kept, above
     cdef bint first
@@ -99,7 +99,7 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order
                     scratch.rows[m] = Row(m + 1, above, kept, rows[i].level)
                     m += 1
         query.num_rows = query.num_ret = m
-    elif n > 0:  # or there may be no rows to point at
+    elif n > 0:  # without rows there is nothing to point at
         memcpy(scratch.rows, rows, n * sizeof(Row))
     query.rows = scratch.rows
     group.stop = 0
@@ -108,7 +108,7 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order
             continue
         sort_levels(scratch.rows + group.start, group.stop - group.start, order == ORDER_BEST, asked)
         for i in range(group.start, group.stop):
-            # Documents without a judgment have gain 0: above those of a negative one.
+            # Documents without a judgment have gain 0, so documents of negative gain come after them at best.
             first = order == ORDER_BEST
             if asked.num_gains > 0 and gain_of(asked, scratch.rows[i].level) < 0.0:
                 first = not first
@@ -117,7 +117,7 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order
 
 
 cdef inline int64_t count_from(const Query* query, int64_t level) noexcept nogil:
-    """Judgments of at least this level."""
+    """The number of judgments of this level or higher."""
     cdef Py_ssize_t low = 0, high = query.num_judged, middle
     while low < high:
         middle = (low + high) >> 1
@@ -133,7 +133,7 @@ cdef enum:
 
 
 cdef double judged_to(const Query* query, int64_t k, bint tied, int64_t least) noexcept nogil:
-    """Documents judged at least so among the first k; in tie groups their expected number."""
+    """The number of documents of level `least` or higher among the first k; the expected number if ties are open."""
     cdef Py_ssize_t i
     cdef int64_t some, whole = 0, shares = 0, of = 1
     cdef TieGroup group
@@ -144,7 +144,7 @@ cdef double judged_to(const Query* query, int64_t k, bint tied, int64_t least) n
             some += query.rows[i].level >= least
         if group.above + group.tied <= k:
             whole += some
-        else:  # one group alone
+        else:  # only the last group can be cut
             shares = some * (k - group.above)
             of = group.tied
     return <double>whole + <double>shares / <double>of
@@ -237,7 +237,7 @@ cdef double relative_precision(const Query* query, const Asked* asked, Scratch* 
 
 
 cdef double f_score(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double square = min(asked.x * asked.x, 1e200)  # beyond that F is recall, and the products stay finite
+    cdef double square = min(asked.x * asked.x, 1e200)  # above that F equals recall, and the limit keeps the products finite
     return (1 + square) * hits_to(query, asked, asked.k) / (<double>asked.k + square * <double>query.num_rel)
 
 
@@ -283,7 +283,7 @@ cdef double average_precision(const Query* query, const Asked* asked, Scratch* s
 
 
 cdef double precision_from(const Query* query, int64_t rel, int64_t from_hit) noexcept nogil:
-    """The highest precision from this relevant document on; 0 if so many were not retrieved."""
+    """The highest precision from relevant document number `from_hit` on; 0 if fewer relevant documents were retrieved."""
     cdef Py_ssize_t i
     cdef int64_t hits = <int64_t>judged_to(query, query.num_ret, False, rel)
     cdef double precision, most = 0.0
@@ -301,7 +301,7 @@ cdef double precision_from(const Query* query, int64_t rel, int64_t from_hit) no
 
 
 cdef int64_t hit_at_level(const Asked* asked, Py_ssize_t i, int64_t num_rel) noexcept nogil:
-    """The relevant document with which a recall level is reached."""
+    """The number of relevant documents that reach a recall level."""
     if asked.rounding == ROUNDING_TREC_EVAL_9:
         return <int64_t>(asked.values[i] * <double>num_rel + 0.9)
     if asked.rounding == ROUNDING_TREC_EVAL_10:
@@ -310,7 +310,7 @@ cdef int64_t hit_at_level(const Asked* asked, Py_ssize_t i, int64_t num_rel) noe
 
 
 cdef double interpolated_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """The mean over recall levels, which may be one."""
+    """The mean interpolated precision over one or several recall levels."""
     cdef Py_ssize_t i
     cdef double total = 0.0
     for i in range(asked.num_values - 1, -1, -1):  # from the highest level down, as trec_eval adds
@@ -319,7 +319,8 @@ cdef double interpolated_precision(const Query* query, const Asked* asked, Scrat
 
 
 cdef double bpref(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """In a tie group with n judged others, a relevant one has 0, 1, ..., n of them before it, equally often."""
+    """Bpref. In a tie group with n judged documents that are not relevant, 0, 1, ..., n of them precede a relevant document,
+    each number with the same probability."""
     cdef Py_ssize_t i
     cdef int64_t num_rel = query.num_rel, others = 0, all_others = count_from(query, 0) - num_rel, hits, more, j
     cdef double total = 0.0, part
@@ -346,7 +347,10 @@ cdef double EPSILON = 0.00001
 
 
 cdef inline double inferred_precision(int64_t rank, int64_t seen, int64_t others, int64_t unjudged) noexcept nogil:
-    """Of a relevant document below so many relevant, not relevant, and not judged documents of the pool."""
+    """The inferred precision at a relevant document.
+
+    seen, others, unjudged: how many relevant, other judged, and unjudged documents of the pool rank above it.
+    """
     cdef double j = <double>(rank - 1)
     if rank == 1:
         return 1.0
@@ -355,21 +359,23 @@ cdef inline double inferred_precision(int64_t rank, int64_t seen, int64_t others
 
 
 cdef inline double unjudged_slope(int64_t seen, int64_t others, int64_t outside) noexcept nogil:
-    """Below 0 if documents of the pool without a judgment raise the inferred precision of what they come before.
+    """A value below 0 if unjudged documents of the pool raise the inferred precision of the documents below them.
 
-    With u of them that is p + slope / (u + seen + others + outside + 1), p = (seen + e) / (seen + others + 2 e).
+    With u unjudged documents above it, a document has the inferred precision
+    p + slope / (u + seen + others + outside + 1), where p = (seen + e) / (seen + others + 2 e).
     """
     return 1.0 - (<double>seen + EPSILON) / (<double>(seen + others) + 2 * EPSILON) * (<double>outside + 1.0)
 
 
 cdef double inferred_ap(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """As ranked, or the greatest or the least over all orders of tied documents; NaN where these rules do not hold.
+    """Inferred AP as ranked, or its greatest or least value over all orders of tied documents.
 
-    A document outside of the pool, and a judged other one, lower the inferred precision of all they come before, so
-    they go last or first. (Above FAR_DOWN the others do so: epsilon is too small to tell against the rank.) Those of
-    the pool without a judgment lower it for the first relevant documents and raise it for the rest, as the slope says,
-    which falls from one relevant document to the next. At best they therefore stand between the two; at worst some go
-    before all relevant ones and some after, and the sum falls, then rises with how many go before.
+    A bound is NaN if the rules below do not give it. Documents outside of the pool, and judged documents that are not
+    relevant, lower the inferred precision of every document below them. So they come last at best, and first at worst. (This
+    holds for judged documents up to rank FAR_DOWN. Below it, epsilon is too small beside the rank.) Unjudged documents of the
+    pool lower the inferred precision of the first relevant documents and raise that of the others, as the sign of the slope
+    says. The slope falls from one relevant document to the next. So at best the unjudged documents come between the two. At
+    worst some come before all relevant documents, and the others after them: the sum falls, then rises with their number.
     """
     cdef double total = 0.0, slope, place
     cdef int64_t seen = 0, others = 0, unjudged = 0, hits, more_others, more, outside, i, low, high, middle, inside
@@ -432,7 +438,7 @@ cdef inline double discounted(const Asked* asked, const Row* row) noexcept nogil
 
 
 cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """All positive gains of the query, falling, in `scratch.gains`; returns how many."""
+    """Puts all positive gains of the query, falling, into `scratch.gains`; returns their number."""
     cdef Py_ssize_t i, j, n = 0
     cdef double gain
     if not grow(<void**>&scratch.gains, &scratch.gains_size, query.num_judged + 1, sizeof(double)):
@@ -445,7 +451,7 @@ cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Scratch* scr
         if gain <= 0.0:
             continue
         j = n
-        if n > 0 and gain > scratch.gains[n - 1]:  # only where gains do not rise with levels
+        if n > 0 and gain > scratch.gains[n - 1]:  # only if gains do not rise with levels
             while j > 0 and scratch.gains[j - 1] < gain:
                 scratch.gains[j] = scratch.gains[j - 1]
                 j -= 1
@@ -455,7 +461,7 @@ cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Scratch* scr
 
 
 cdef double ndcg(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """Curves have no gains below 0, and none of level 0: with these, its mean over all orders of ties is here too."""
+    """nDCG, also as the mean over all orders of ties: a curve does not have gains below 0 or gains of level 0."""
     cdef Py_ssize_t i, n = ideal_gains(query, asked, scratch)
     cdef int64_t last, rank
     cdef double gain, one, first, total = 0.0, ideal = 0.0
@@ -475,7 +481,7 @@ cdef double ndcg(const Query* query, const Asked* asked, Scratch* scratch) noexc
             one = gain_of(asked, query.rows[i].level)
             even &= one == first
             gain += one
-        # The mean gain of each item; where all are alike it is theirs to the last bit, as in the ideal order.
+        # The mean gain of the items. If all gains are equal, the mean is that gain to the last bit, as in the ideal order.
         gain = first if even else gain / <double>group.tied
         if gain != 0.0:
             for rank in range(group.above + 1, last + 1):
@@ -493,7 +499,7 @@ cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Scratch* sc
     if n == 0:
         return 0.0
     gains = scratch.gains
-    # An earlier rank is the better one as long as no gain below 0 can make what is divided by the rising ideal negative.
+    # An earlier rank is better unless a gain below 0 can make DCG negative, which is divided by the rising ideal DCG.
     for i in range(query.num_rows):
         tied |= query.rows[i].tied > 1
         negative |= query.rows[i].above + 1 < n and gain_of(asked, query.rows[i].level) < 0.0
@@ -518,7 +524,7 @@ cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Scratch* sc
 
 
 cdef double ndcg_at_levels(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """nDCG wherever the gain of the ideal order falls, and at the end, averaged."""
+    """The mean of nDCG at the ranks where the gain of the ideal order falls, and at the end."""
     cdef const double* gains
     cdef Py_ssize_t i = 0, j, points = 0, n = ideal_gains(query, asked, scratch)
     cdef double dcg = 0.0, ideal = 0.0, total = 0.0
@@ -545,15 +551,16 @@ cdef double ndcg_at_levels(const Query* query, const Asked* asked, Scratch* scra
 
 cdef enum:
     MOST_STATES = 1 << 22
-    MOST_GAINS = 23  # of as many distinct ones, each once, are the states more
+    MOST_GAINS = 23  # with so many distinct gains there are more than MOST_STATES states
 
-# The documents of a tie group by their gains: how many there are of each, and the states before the next of a gain.
+# The documents of a tie group by their gains. `counts` has the number of documents of each gain. `stride` has the distance
+# between states that differ by one document of a gain.
 cdef struct Kinds:
     Py_ssize_t number
     double[MOST_GAINS] gains
     int64_t[MOST_GAINS] counts
     Py_ssize_t[MOST_GAINS] stride
-    int64_t zeros        # documents without a gain
+    int64_t zeros        # documents of gain 0
     bint negative
     Py_ssize_t states    # 0 if there are too many
 
@@ -573,14 +580,14 @@ cdef void find_kinds(const Query* query, const Asked* asked, const TieGroup* gro
         v = 0
         while v < kinds.number and kinds.gains[v] != gain:
             v += 1
-        if v == MOST_GAINS - 1:  # the last is for gain 0
+        if v == MOST_GAINS - 1:  # the last entry is for gain 0
             return
         if v == kinds.number:
             kinds.gains[v] = gain
             kinds.counts[v] = 0
             kinds.number += 1
         kinds.counts[v] += 1
-    if kinds.negative:  # beside gains below 0 documents without a gain are states as well
+    if kinds.negative:  # beside gains below 0, the place of documents of gain 0 matters too
         kinds.gains[kinds.number] = 0.0
         kinds.counts[kinds.number] = kinds.zeros
         kinds.number += 1
@@ -596,9 +603,9 @@ cdef void find_kinds(const Query* query, const Asked* asked, const TieGroup* gro
 cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratch* scratch, Py_ssize_t n) noexcept nogil:
     """The greatest or the least `normalized_gain` over all orders of tied documents; NaN if there are too many states.
 
-    What a document adds depends on the gain and the number of those before it, not on their order: so the bound of a
-    tie group follows from those of its parts, one state for each number of documents of each gain. Documents without
-    gain come last at best, first at worst.
+    What a document adds depends on the gain and the number of the documents before it, not on their order. So the bound of a
+    tie group follows from the bounds of its parts, with a state for each number of documents of each gain. Documents of gain
+    0 come last at best, and first at worst.
     """
     cdef Py_ssize_t i, v, s
     cdef Kinds kinds
@@ -609,7 +616,7 @@ cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratc
     for i in range(n):
         ideal += scratch.gains[i]
         cost += max(scratch.gains[i], 1.0)
-        scratch.gains[i] = cost  # of the ranks to here
+        scratch.gains[i] = cost  # the cost of the ranks up to this rank
     group.stop = 0
     while next_group_of(query, True, &group):
         find_kinds(query, asked, &group, &kinds)
@@ -638,7 +645,7 @@ cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratc
             cost = scratch.gains[min(rank, n) - 1] + <double>max(rank - n, 0)
             reach = log2(2 + cost - now)
             bound = NAN
-            for v in range(kinds.number):  # the last of them
+            for v in range(kinds.number):  # the gain of the last document
                 if taken[v] > 0:
                     now = scratch.values[s - kinds.stride[v]] + kinds.gains[v] / reach
                     if not (bound >= now if query.order == ORDER_BEST else bound <= now):
@@ -783,6 +790,6 @@ cdef int set_sum(Asked* asked, str name) except -1:
 
 
 cdef double summed(Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """The measure of a query; NaN if it cannot be computed, or if the scratch is full."""
+    """The value of a measure for a query; NaN if it cannot be computed, or if an allocation failed."""
     query.num_rel = count_from(query, asked.rel)
     return asked.sum(query, asked, scratch) if query.num_rel > 0 or not asked.needs_relevant else 0.0

@@ -1,4 +1,4 @@
-"""Is B better than A? Rankings of the same items, or systems on the same queries, compared in pairs."""
+"""`compare`: differences between rankings of the same items, or between systems on the same queries, in pairs."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ __all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "mark
 _Array = NDArray[Any]
 _BY = {"p_value": "{} test", "p_holm": "{} test, Holm's correction", "p_t": "Student's paired t test",
        "p_tukey": "randomised Tukey test", "p_interval": "{} test"}  # fmt: skip
-_TESTED = ("p_value", "p_holm")  # by the randomisation; over items by the bootstrap
-_USUAL = {"items": 1999, "queries": 9999, "groups": 9999}  # resamples
-_ROUNDING = 1e-14  # relative: what measures may differ by that are equal
-_MOST = 1_000_000  # that are drawn unless the caller says so
+_TESTED = ("p_value", "p_holm")  # p-values of the randomisation test; over items, of the bootstrap
+_USUAL = {"items": 1999, "queries": 9999, "groups": 9999}  # the usual numbers of resamples
+_ROUNDING = 1e-14  # the relative difference up to which two values count as equal
+_MOST = 1_000_000  # the greatest number of resamples that the caller did not ask for
 _AFFORDABLE = 10**10  # items * systems * resamples: 10 to 50 seconds of one core
 
 
@@ -108,8 +108,8 @@ class Difference(NamedTuple):
     method
         How the interval was made: ``"bootstrap"`` or ``"delong"``.
     p_interval
-        The two-sided p-value of the procedure that made the interval: twice the smaller share of the same resamples on
-        one side of 0. Over items it equals `p_value`.
+        The two-sided p-value of the procedure that made the interval. For the bootstrap it is twice the smaller share
+        of resamples on one side of 0, from the same resamples as the interval. Over items it equals `p_value`.
     """
 
     measure: str
@@ -214,7 +214,7 @@ class Comparison(Printed):
         Raises
         ------
         ValueError
-            If the p-values were not computed, or if a caption is given for the long layout, which is two tables.
+            If the p-values `p` were not computed, or if a caption is given for the long layout, which is two tables.
 
         Examples
         --------
@@ -376,14 +376,14 @@ class Comparison(Printed):
 
 
 def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
-    """The tables of a comparison, and how they were made."""
+    """The tables of a comparison, and a text that says how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
     values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
     for one in found.systems:
         ends = between(one.low, one.high, "", digits)
         values.append([one.measure, one.system, number(one.value, "", digits), ends, one.method])
     titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)", "p_tukey": "p (Tukey)"}
-    if not over_items:  # beside the interval its own p, then those of other procedures
+    if not over_items:  # first the p-value of the interval, then those of other procedures
         titles = {"p_interval": "p (bootstrap)", **titles, "p_value": "p (randomization)"}
     made = [name for name in titles if any(getattr(row, name) is not None for row in found.rows)]
     rows = [["measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
@@ -413,9 +413,10 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
 
 
 def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) -> Tested:
-    """By the p-values called `p`: † and ‡ against one baseline, else the letters of the systems that are worse.
+    """The marks of significance by the p-values called `p`, and the text that explains them.
 
-    Also whether there were too few resamples for that.
+    Against one baseline the marks are † and ‡; otherwise they are the letters of the systems that are worse. The text
+    also says if there were too few resamples.
     """
     rows = found.rows
     check_choice(p, "p", tuple(_BY))
@@ -429,7 +430,7 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
     letters = [signs[at] if len(systems) <= len(signs) else f"{at + 1}," for at in range(len(systems))]
     marks: dict[tuple[str, str], tuple[str, ...]] = {}
     for row in rows:
-        if not getattr(row, p) <= level:  # NaN is not
+        if not getattr(row, p) <= level:  # also true for NaN
             continue
         record = record_of(row.measure)
         if not says_how_good(record):
@@ -453,15 +454,15 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
 
 
 def too_few(found: Comparison, p: str, alpha: float) -> str:
-    """What is said where no p-value called `p` of random resamples can be as small as `alpha`; else nothing."""
+    """A warning if no p-value called `p` of random resamples can be as small as `alpha`; otherwise an empty text."""
     count = found.n_resamples if p in _TESTED else found.n_bootstrap
     most: tuple[int, ...] = ()
     for rows in _by_measure(found.rows):
         by = {row.test if p in _TESTED else p if p == "p_tukey" else row.method for row in rows}
         if p == "p_t" or not by & {"randomization", "bootstrap", "p_tukey"}:
             continue
-        sides = 2 if "bootstrap" in by else 1  # which doubles the smaller tail
-        # Holm's correction multiplies by the pairs whose p-values, of exact tests, are not below.
+        sides = 2 if "bootstrap" in by else 1  # the bootstrap doubles the smaller tail
+        # Holm's correction multiplies by the number of pairs that do not have smaller p-values, from exact tests.
         pairs = sum(row.p_value >= sides / (count + 1) for row in rows) if p == "p_holm" else 1
         if pairs * (sides / (count + 1)) > alpha:
             most = max(most, (sides, pairs))
@@ -470,16 +471,16 @@ def too_few(found: Comparison, p: str, alpha: float) -> str:
     sides, pairs = most
     corrected = f", corrected for {pairs} {'pair' if pairs == 1 else 'pairs'}," if p == "p_holm" else ""
     return (f"{count} resamples are too few: no p-value from them{corrected} can be {alpha:g} or less. "
-            f"It takes at least {_least(pairs * sides, alpha)}.")  # fmt: skip
+            f"At least {_least(pairs * sides, alpha)} are needed.")  # fmt: skip
 
 
 def _least(times: int, alpha: float) -> int:
-    """The least number n of resamples with times / (n + 1) <= alpha, an error in the last bits of it aside."""
+    """The least number n of resamples with times / (n + 1) <= alpha, with a tolerance for rounding."""
     return max(1, math.ceil(round(times / alpha, 6)) - 1)
 
 
 def _by_measure(rows: Sequence[Difference]) -> list[list[Difference]]:
-    """The rows that have a p-value."""
+    """The rows of each measure that have a p-value."""
     found: dict[str, list[Difference]] = {}
     for row in rows:
         if not math.isnan(row.p_value):
@@ -665,16 +666,17 @@ def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, 
 
 
 def enough(pairs: int, level: float, usual: int, size: int = 0) -> int:
-    """Resamples of which a p-value, corrected for so many pairs, may be well below 1 - level: the usual or more.
+    """The number of resamples with which a p-value, corrected for so many pairs, can be well below 1 - level.
 
-    size : items * systems that each resample draws. If more resamples than the usual would take too long, the usual.
+    It is never below `usual`. size : items * systems that each resample draws. If more resamples than `usual` would
+    take too long, the number is `usual`.
     """
     wanted = min(_MOST, _least(10 * pairs, alpha_of(level)))
     return usual if wanted * size > _AFFORDABLE else max(usual, wanted)
 
 
 def _warned(found: Comparison) -> Comparison:
-    """The same, for the caller of `compare`."""
+    """The comparison, after a warning to the caller of `compare` if there were too few resamples."""
     if few := too_few(found, "p_holm", alpha_of(found.confidence_level)):
         warnings.warn(few, stacklevel=3)
     return found
@@ -709,7 +711,7 @@ def _checked_names(systems: Mapping[str, Any], argument: str,
     if baseline is None:
         return names, list(combinations(range(len(names)), 2))
     if baseline not in names:
-        raise ValueError(f"baseline={quoted(baseline)} is none of the systems: {', '.join(map(repr, names))}")
+        raise ValueError(f"baseline={quoted(baseline)} is not one of the systems: {', '.join(map(repr, names))}")
     first = names.index(baseline)
     return names, [(first, i) for i in range(len(names)) if i != first]
 
@@ -720,12 +722,12 @@ def _directions(lower_is_better: Any, names: list[str]) -> dict[str, bool]:
     for name in lower_is_better:
         if name not in names:
             listed = ", ".join(map(repr, names))
-            raise ValueError(f"lower_is_better names {name!r}, which is none of the rankings: {listed}")
+            raise ValueError(f"lower_is_better names {name!r}, which is not one of the rankings: {listed}")
     return {name: lower_is_better.get(name, False) for name in names}
 
 
 def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple[Any, dict[str, Any], Any]:
-    """The items that have all of their scores."""
+    """The labels, scores and groups of the items that have no missing score."""
     columns = {name: as_real(y_score[name], f"y_score[{name!r}]") for name in names}
     label = as_column(y_true, "y_true")
     kept = np.ones(label.shape, bool)
@@ -745,9 +747,9 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 
 
 def _kinds(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCurve]) -> tuple[Kinds, _Array]:
-    """Items of the same levels and the same places in every ranking, counted: what the joint table comes to.
+    """The kinds of items, and the level of each kind of relevant items.
 
-    Also the level of each kind of relevant items.
+    Items of a kind have the same level and the same place in every ranking.
     """
     scores = [as_real(score, "y_score") for score in scores]
     relevant = levels > 0
@@ -761,12 +763,12 @@ def _kinds(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCu
 
 
 def _places(score: _Array, curve: HitCurve | GainCurve) -> _Array:
-    """Where each item stands in a table: 2 g before row g, 2 g + 1 in it."""
+    """The place of each item in a table: 2 g before row g, 2 g + 1 in row g."""
     rows = np.asarray(curve.score)
     if score.dtype.kind == "b":
         score, rows = score.view(np.uint8), rows.astype(np.uint8)
     score = score.astype(rows.dtype.newbyteorder("="), copy=False)
-    if not curve.lower_is_better:  # the other way round, NaN last as before
+    if not curve.lower_is_better:  # reverse the order; NaN stays last
         score, rows = (-one if one.dtype.kind == "f" else ~one for one in (score, rows))
     row = np.searchsorted(rows, score)
     same = row < rows.shape[0]
@@ -775,7 +777,7 @@ def _places(score: _Array, curve: HitCurve | GainCurve) -> _Array:
 
 
 def _counted(places: list[_Array], sizes: list[int]) -> tuple[_Array, _Array]:
-    """(distinct places, how many items have each): (kinds, rankings) and (kinds,)."""
+    """(the distinct places, the number of items of each): arrays (kinds, rankings) and (kinds,)."""
     if math.prod(sizes) >= 1 << 62:
         distinct, weight = np.unique(np.stack(places, axis=1), axis=0, return_counts=True)
         return distinct, weight
@@ -842,7 +844,7 @@ def _auc_covariance(curves: list[HitCurve], kinds: Kinds) -> _Array:
 
 
 def _apart(first: Any, second: Any) -> _Array:
-    """The second less the first; 0 where that is no more than what rounding leaves of equal numbers."""
+    """The second minus the first; 0 if the difference may come from rounding alone."""
     difference = np.subtract(second, first)
     negligible = np.abs(difference) <= _ROUNDING * np.maximum(np.abs(first), np.abs(second))
     return np.where(negligible, 0.0, difference)
@@ -886,7 +888,7 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
             rest = nan, nan, nan, nan, "randomization", nan, paired_t(kept[:, 0]), honest_p, "bootstrap", nan
             differences += [Difference(title, names[a], names[b], *rest) for a, b in pairs]
             continue
-        # Beyond 2**900 sums may overflow: a power of two less, every result has the same bits.
+        # Sums may overflow above 2**900. Division by a power of two avoids that and changes no bit of a result.
         power = max(0, int(np.frexp(np.abs(kept).max())[1]) - 900)
         kept = np.ldexp(kept, -power)
 
@@ -899,7 +901,7 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
         drawn = np.ascontiguousarray(resampled_means(kept, n_bootstrap, rng).T)
         for name, column, sums in zip(names, kept.T, drawn, strict=True):
             systems.append(SystemValue(title, name, *shown(column, sums), "bootstrap"))
-        # Streams of their own for each measure and test, whatever else is asked for.
+        # Each measure and test has its own stream, so that its numbers do not depend on the other measures.
         if isinstance(rng, np.random.Generator):
             signs, orders = (np.random.default_rng(entropy(rng)) for _ in range(2))
         else:

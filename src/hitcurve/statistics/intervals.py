@@ -1,4 +1,4 @@
-"""Intervals for a measure of one ranking or of many."""
+"""Confidence intervals for measures of one ranking or of many rankings."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _NOTHING = ConfidenceInterval(math.nan, math.nan)
 
 
 def quantiles(distribution: _Array, estimate: float, level: float, acceleration: float | None) -> ConfidenceInterval:
-    """Percentile interval, or with an acceleration the BCa one (Efron 1987); NaN are left out."""
+    """The percentile interval or, with an acceleration, the BCa interval (Efron 1987). NaN are left out."""
     unknown = np.isnan(distribution)
     known = distribution[~unknown] if unknown.any() else distribution
     if known.shape[0] == 0:
@@ -61,7 +61,7 @@ def quantiles(distribution: _Array, estimate: float, level: float, acceleration:
         normal = NormalDist()
         below = (np.mean(known < estimate) + np.mean(known <= estimate)) / 2
         if not 0 < below < 1:
-            # Every resample lies on one side: there is no bias to correct by, only the outermost value is left.
+            # All resamples lie on one side of the estimate: the bias is infinite, and only the nearest value is left.
             edge = float(known.min() if below == 0 else known.max())
             return ConfidenceInterval(edge, edge)
         shift = normal.inv_cdf(float(below))
@@ -71,7 +71,7 @@ def quantiles(distribution: _Array, estimate: float, level: float, acceleration:
 
 
 def _quantile(values: _Array, share: float) -> float:
-    """np.quantile to the bit: to select at one place at a time takes half as long."""
+    """np.quantile, to the last bit, in half the time: it selects at one place at a time."""
     place: float = share * (values.shape[0] - 1)
     at = math.floor(place)
     parted = np.partition(values, at)
@@ -88,7 +88,7 @@ def standard_error(distribution: _Array) -> float:
 
 
 def acceleration_of(parts: list[tuple[_Array, _Array]]) -> float:
-    """Acceleration from delete-one values and how many items have each, for each sample that is drawn apart."""
+    """The acceleration. `parts`: for each stratum, the delete-one values and the number of items of each value."""
     third = second = 0.0
     for values, weight in parts:
         count = float(weight.sum())
@@ -99,14 +99,14 @@ def acceleration_of(parts: list[tuple[_Array, _Array]]) -> float:
     return third / (6 * second**1.5) if second > 0 else 0.0
 
 
-_DELETED_ROWS = 20_000_000  # rows of delete-one tables that are read at most
+_DELETED_ROWS = 20_000_000  # the greatest number of rows in all delete-one tables
 
 
 def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Array, _Array]]:
-    """(values without one item, number of such items), of the relevant items and of the others.
+    """(values of the measure without one item, the number of such items), for relevant items and for other items.
 
-    Items of one kind have one value. Where rows are too many for each to have its own, those of evenly spaced rows are
-    read, and those between them interpolated.
+    Items of a kind have the same value. If there are too many rows, the values of evenly spaced rows are computed, and
+    the values between them are interpolated.
     """
     rows, row, others = len(curve), np.arange(len(curve)), item_kinds(curve)
     points = np.linspace(0, rows - 1, max(2, min(rows, _DELETED_ROWS // (3 * rows))))
@@ -117,7 +117,7 @@ def delete_one(curve: HitCurve, measure: Measure, ties: str) -> list[tuple[_Arra
         return np.asarray(measure(drawn_curves(curve.lower_is_better, offsets, *columns), ties), dtype=np.float64)
 
     def spread(at: _Array, there: _Array, gap: int = 0, hit: int = 0) -> _Array:
-        """Without an item before the row (gap) or in it, relevant (hit) or not; `there`: which rows have such items."""
+        """The values without an item before a row (gap) or in it, relevant (hit) or not; `there`: rows with such."""
         if not there[at].all():
             places = np.flatnonzero(there)
             few = np.linspace(0, max(0, places.shape[0] - 1), min(places.shape[0], at.shape[0]))
@@ -156,7 +156,7 @@ def normal_interval(value: float, error: float, level: float) -> ConfidenceInter
 
 
 def logit_interval(value: float, error: float, level: float) -> ConfidenceInterval:
-    """Normal on the scale of log(v / (1 - v)), the standard error carried there by its slope."""
+    """The normal interval on the scale of log(v / (1 - v)), with the standard error by the delta method."""
     if math.isnan(value) or not 0 < value < 1:
         return ConfidenceInterval(value, value)
     half = NormalDist().inv_cdf((1 + level) / 2) * error / (value * (1 - value))
@@ -165,7 +165,7 @@ def logit_interval(value: float, error: float, level: float) -> ConfidenceInterv
 
 
 def auc_components(curve: HitCurve) -> tuple[_Array, _Array, _Array]:
-    """DeLong's components: of the relevant items of each row; of each kind of other items; and how many these are."""
+    """DeLong's components of the relevant items of each row and of each kind of other items; the sizes of the kinds."""
     others = item_kinds(curve)
     passed = np.cumsum(others)
     seen = np.concatenate([[0], np.cumsum(curve.hits)])
@@ -177,25 +177,25 @@ def auc_components(curve: HitCurve) -> tuple[_Array, _Array, _Array]:
 
 
 def weighted_variance(values: _Array, weight: _Array) -> float:
-    """Variance (divisor n - 1) of values that occur `weight` times; NaN below two."""
+    """The variance (divisor n - 1) of values that occur `weight` times; NaN below two values."""
     count = int(weight.sum())
     if count < 2:
         return math.nan
-    # One type: numpy casts mixed ones through a buffer, and ends the process where there is no memory for it.
+    # The same type for both: numpy casts mixed types through a buffer, and ends the process without memory for it.
     weight = weight.astype(np.float64)
     centred = values - np.average(values, weights=weight)
     return float(np.sum(weight * centred**2)) / (count - 1)
 
 
 def delong_error(curve: HitCurve) -> float:
-    """Standard error of ROC AUC (DeLong, DeLong & Clarke-Pearson 1988) from the table."""
+    """The standard error of ROC AUC (DeLong, DeLong & Clarke-Pearson 1988), computed from the table."""
     hit, other, weight = auc_components(curve)
     variance = weighted_variance(hit, curve.hits) / max(1, curve.num_relevant)
     return math.sqrt(variance + weighted_variance(other, weight) / max(1, int(weight.sum())))
 
 
 def closed_form(curve: HitCurve | GainCurve, measure: Measure, ties: str, method: str, level: float) -> Interval:
-    """Logit for AP, logit and DeLong for ROC AUC; for the bootstrap what is known before it."""
+    """The interval in closed form: logit for AP, logit or DeLong for ROC AUC. For the bootstrap, only the estimate."""
     value = float(measure(curve, ties))
     name = measure.record.name
     if method == "bootstrap":
@@ -222,7 +222,7 @@ def closed_form(curve: HitCurve | GainCurve, measure: Measure, ties: str, method
 
 
 def _usual_method(measure: Measure, ties: str) -> str:
-    """How the interval of a measure of one ranking is made, unless a method is named."""
+    """The default method for the interval of a measure of one ranking."""
     plain = "" if measure.keywords else measure.record.name
     tied = (measure.ties or ties) in ("expected", "threshold")
     return "logit" if plain == "AP" else "delong" if plain == "ROCAUC" and tied else "bootstrap"
@@ -232,9 +232,9 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
                     confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,
                     bootstrap_method: str = "percentile", ties: str = "expected", rng: Any = None,
                     workers: int = 1, told: Callable[[int], None] = lambda drawn: None) -> list[Interval]:  # fmt: skip
-    """The work behind `interval` of one curve, of several measures; those by bootstrap read the same resamples.
+    """The work behind `interval` of one curve, for several measures. All bootstrap intervals use the same resamples.
 
-    `told` is called in any thread, with the number of resamples that were read.
+    `told` is called in any thread, with the number of resamples that were measured.
     """
     check_plain(curve, "interval")
     check_flag(stratified, "stratified")
@@ -301,10 +301,11 @@ def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP
 def interval_ends(curves: HitCurve | HitCurves | GainCurve | GainCurves, measures: Sequence[Measure], *, ties: str,
                   workers: int, drawn: bool = True, told: Callable[[int], None] = lambda drawn: None,
                   **how: Any) -> list[tuple[float, float, str]]:  # fmt: skip
-    """Low, high and method of what `interval` gives for each measure; none of what has no such reading of ties.
+    """(low, high, method) of `interval` for each measure; (NaN, NaN, "") if the measure is not defined for `ties`.
 
-    A constant of the data has no reading. Of many rankings: for the mean over those with a relevant item.
-    `drawn`: False for none by bootstrap. `told`: as of `curve_intervals`, of one ranking.
+    A constant of the data, such as a number of items, has no interval either. For many rankings the interval is that of
+    the mean over the rankings with a relevant item. `drawn`: False leaves out bootstrap intervals. `told`: as for
+    `curve_intervals`, for one ranking only.
     """
     of_gains = isinstance(curves, GainCurve | GainCurves)
     varying = [one for one in measures

@@ -1,4 +1,4 @@
-"""Tests of paired differences: randomisation, Student's and Tukey's over queries, DeLong's over items; Holm."""
+"""Tests of paired differences: randomisation, Student's t and Tukey over queries, DeLong over items, and Holm."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ __all__ = ["alpha_of", "delong_covariance", "holm", "normal_p", "paired_randomiz
 
 _Array = NDArray[Any]
 _EXACT_QUERIES = 20
-_SAME = 1e-12  # of the sum of all sizes: equal sums may differ in the last bits
-_SIGNS = 32  # in a word
-_DRAWS = 1024  # sums of 50 systems that stay in the second-level cache
-_COLUMNS = 64  # of differences that are turned together
+_SAME = 1e-12  # relative to the sum of all sizes: equal sums may differ in the last bits
+_SIGNS = 32  # signs in a word
+_DRAWS = 1024  # draws that are summed together: for 50 systems the sums stay in the second-level cache
+_COLUMNS = 64  # columns of differences that are summed together
 
 
 def alpha_of(level: float) -> float:
-    """What a p-value is compared with at a confidence level: 1 - level as it is written, 0.1 of 0.9."""
+    """The significance level of a confidence level: 1 - level in decimal arithmetic, such as exactly 0.1 for 0.9."""
     return float(1 - Decimal(repr(level)))
 
 
 def paired_randomization(values: _Array, pairs: Sequence[tuple[int, int]], n_resamples: int = 9999, rng: Any = None,
                          workers: int = 1) -> list[tuple[float, bool]]:  # fmt: skip
-    """(two-sided p-value, whether it is exact) of each pair of systems that either could have had either value.
+    """The paired randomisation test of each pair of systems: (two-sided p-value, whether it is exact).
 
-    ``values`` is (queries, systems). The sign of each query's difference is turned at random, and the mean compared in
-    size; up to 20 queries that differ, all ways are gone through. Otherwise p = (b + 1) / (m + 1) with b of m random
-    ways that reach the observed mean. Fisher (1935); for retrieval Smucker, Allan & Carterette (2007), CIKM.
+    ``values`` is (queries, systems). The hypothesis is that the two values of a query could be swapped. The test flips
+    the signs of the queries' differences, and compares the size of the mean. If at most 20 queries differ, it goes
+    through all ways. Otherwise p = (b + 1) / (m + 1), where b of m random ways reach the observed mean. Fisher (1935);
+    for retrieval Smucker, Allan & Carterette (2007), CIKM.
 
-    A random sign belongs to a query and a resample, whatever the pair: systems with equal values have equal p-values,
-    and the order of the systems changes nothing.
+    All pairs use the same random sign for a query in a resample. So systems with equal values have equal p-values, and
+    the order of the systems changes nothing.
     """
     queries, systems = values.shape
     words = -(-queries // _SIGNS)
@@ -45,7 +46,7 @@ def paired_randomization(values: _Array, pairs: Sequence[tuple[int, int]], n_res
     columns[:, :queries] = values.T
     sizes = [math.fsum(column) for column in np.abs(columns)]
     found: list[tuple[float, bool]] = [(1.0, True)] * len(pairs)
-    least = np.zeros(len(pairs))  # a sum from here on reaches the observed one
+    least = np.zeros(len(pairs))  # the least sum that counts as reaching the observed sum
     shared: list[int] = []
     alone: list[int] = []
     for at, (a, b) in enumerate(pairs):
@@ -57,7 +58,7 @@ def paired_randomization(values: _Array, pairs: Sequence[tuple[int, int]], n_res
             continue
         if size.shape[0] <= _EXACT_QUERIES:
             found[at] = _share_of_all(size, least[at]), True
-        # The two sums of a pair are rounded by their own sizes: those of nearly equal systems may hide an equal sum.
+        # The rounding of two sums depends on their sizes. For nearly equal systems it may hide that the sums are equal.
         elif (words + 12) * 2.0**-53 * (sizes[a] + sizes[b]) < _SAME / 2 * whole:
             shared.append(at)
         else:
@@ -88,7 +89,7 @@ def paired_randomization(values: _Array, pairs: Sequence[tuple[int, int]], n_res
 
 
 def _share_of_all(size: _Array, least: float) -> float:
-    """The share of all 2**n sums of these sizes with either sign that are at least so large."""
+    """The share of all 2**n sums of these sizes, with either sign each, that are at least `least` in size."""
     if least <= 0:
         return 1.0
     sums = []
@@ -98,11 +99,11 @@ def _share_of_all(size: _Array, least: float) -> float:
             ways = np.concatenate([ways + one, ways - one])
         sums.append(np.sort(ways))
     below = np.searchsorted(sums[1], least - sums[0])
-    return 2 * float(np.mean(1 - below / sums[1].shape[0]))  # as many sums are at most -least
+    return 2 * float(np.mean(1 - below / sums[1].shape[0]))  # twice, for sums <= -least
 
 
 def paired_t(difference: _Array) -> float | None:
-    """Two-sided p of Student's paired test; NaN below two queries, 1 where nothing differs, None without scipy."""
+    """Two-sided p-value of Student's paired t test; NaN below two queries, 1 if nothing differs, None without scipy."""
     try:
         special = needed("scipy.special", "Student's t")
     except ModuleNotFoundError:
@@ -112,7 +113,7 @@ def paired_t(difference: _Array) -> float | None:
         return math.nan
     if not difference.any():
         return 1.0
-    difference = np.ldexp(difference, -np.frexp(np.abs(difference).max())[1])  # no square overflows, nor vanishes
+    difference = np.ldexp(difference, -np.frexp(np.abs(difference).max())[1])  # so that squares stay finite
     spread = float(np.std(difference, ddof=1))
     if spread == 0:
         return 0.0
@@ -120,7 +121,7 @@ def paired_t(difference: _Array) -> float | None:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down correction (1979), NaN left as they are and not counted."""
+    """Holm's step-down correction (1979). NaN stay NaN and are not counted."""
     known = sorted((p, i) for i, p in enumerate(p_values) if not math.isnan(p))
     corrected = list(p_values)
     least = 0.0
@@ -131,11 +132,11 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def tukey(values: _Array, n_resamples: int = 9999, rng: Any = None, workers: int = 1) -> _Array:
-    """p-value of each pair of systems by the randomised form of Tukey's honest significant differences.
+    """The p-value of each pair of systems by the randomised form of Tukey's honest significant differences.
 
-    ``values`` is (queries, systems). Under the hypothesis that no system differs from any other, each query's values
-    are in random order; a pair's p is how often the greatest difference of any two means reaches the pair's.
-    Carterette (2012), ACM Trans. Inf. Syst. 30:4.
+    ``values`` is (queries, systems). The hypothesis is that no systems differ: each query's values are then in random
+    order. The p-value of a pair is the share of random orders in which the greatest difference of any two means reaches
+    the difference of the pair. Carterette (2012), ACM Trans. Inf. Syst. 30:4.
     """
     queries = values.shape[0]
     means = values.mean(axis=0)
@@ -156,9 +157,9 @@ def tukey(values: _Array, n_resamples: int = 9999, rng: Any = None, workers: int
 
 
 def delong_covariance(hit: _Array, hit_weight: _Array, other: _Array, other_weight: _Array) -> _Array:
-    """Covariance of the ROC AUC of rankings of the same items (DeLong, DeLong & Clarke-Pearson 1988).
+    """The covariance of the ROC AUC of rankings of the same items (DeLong, DeLong & Clarke-Pearson 1988).
 
-    ``hit`` and ``other`` are the components of the kinds of relevant and of other items, (kinds, rankings).
+    ``hit`` and ``other`` are DeLong's components of relevant and of other items: arrays (kinds of items, rankings).
     """
     total = np.zeros((hit.shape[1], hit.shape[1]))
     for values, weight in ((hit, hit_weight), (other, other_weight)):
@@ -171,7 +172,7 @@ def delong_covariance(hit: _Array, hit_weight: _Array, other: _Array, other_weig
 
 
 def normal_p(difference: float, error: float) -> float:
-    """Two-sided p-value of a difference with a standard error; 1 where nothing differs."""
+    """The two-sided p-value of a difference with a standard error; 1 if the difference is 0."""
     if math.isnan(difference) or math.isnan(error):
         return math.nan
     if difference == 0:

@@ -1,4 +1,4 @@
-"""What systems have for each query: the values of evaluations, of curves of queries, and of arrays."""
+"""The values of systems for each query, from evaluations, from curves of queries, or from arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Array = NDArray[Any]
 
 
 def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
-    """What evaluations were asked for and has a mean over queries."""
+    """The measures that all evaluations have and that have an arithmetic mean over queries."""
     if not all(isinstance(results[name], Evaluated) for name in names):
         return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
     known = titles(results[name].values for name in names)
@@ -31,7 +31,7 @@ def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]
 
 def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
               ties: str) -> dict[str, tuple[_Array, list[Any]]]:  # fmt: skip
-    """For each measure: values (queries, systems), and the names of the queries."""
+    """For each measure: an array of values (queries, systems), and the names of the queries."""
     found = {}
     for wanted in measures:
         titles, values, ids = zip(*(_values_of(results[name], name, wanted, ties) for name in names), strict=True)
@@ -45,24 +45,25 @@ def in_one_order(names: list[str], ids: Sequence[list[Any]], values: Sequence[_A
     for name, column, own in zip(names, values, ids, strict=True):
         if len(queries) != len(own):
             counts = f"{names[0]!r} has {many(len(queries), 'queries')}, {name!r} has {len(own)}"
-            raise ValueError(f"{counts}: they must be the same")
+            raise ValueError(f"{counts}: all systems must have the same queries")
         if queries != own:
             place = {query: i for i, query in enumerate(own)}
             other = next((query for query in queries if query not in place), None)
             if other is not None:
-                raise ValueError(f"query {other!r} of {names[0]!r} is none of {name!r}: they must be the same")
+                raise ValueError(f"query {other!r} of {names[0]!r} is not in {name!r}: all systems must have the same "
+                                 "queries")
             column = column[[place[query] for query in queries]]
         columns.append(column)
     return np.stack(columns, axis=1)
 
 
 def ids_of(curves: HitCurves | GainCurves) -> list[Any]:
-    """The names of the queries; their numbers if they have none."""
+    """The names of the queries, or their numbers if they have no names."""
     return list(range(len(curves))) if curves.qid is None else curves.qid.tolist()
 
 
 def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
-    """(name of the measure, one value for each query, their names) of one system."""
+    """(the name of the measure, a value for each query, the names of the queries) of a system."""
     if isinstance(result, HitCurves | GainCurves):
         known = as_measure(measure)
         values = np.asarray(known(result, ties), np.float64)
@@ -75,7 +76,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    takes = "a system must be an evaluation, a HitCurves, a GainCurves or one number for each query"
+    takes = "a system must be an evaluation, a HitCurves, a GainCurves or a number for each query"
     values = as_real(result, repr(system), takes)
     if values.ndim != 1:
         raise TypeError(f"{system!r} has shape {values.shape}: {takes}")

@@ -1,4 +1,4 @@
-"""The p-value of a measure against a random order of the items."""
+"""The p-value of a measure against random orders of the items."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hitcurve.statistics.resampling import BLOCK_ROWS, as_measure, check_plain, 
 __all__ = ["p_value", "random_ranks"]
 
 _Array = NDArray[Any]
-_EXACT_RANKS = 5_000_000  # ranks that are enumerated at most
+_EXACT_RANKS = 5_000_000  # the greatest number of ranks that are enumerated
 
 
 def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | None = None, n_resamples: int = 9999,
@@ -40,7 +40,7 @@ def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | Non
     elif method == "exact" and orders * hits > 100 * _EXACT_RANKS:
         raise ValueError(
             f"method='exact' would go through more than {100 * _EXACT_RANKS // hits} orders of {hits} relevant among "
-            f"{items} items: take 'permutation'"
+            f"{items} items: use 'permutation'"
         )
     size = max(1, BLOCK_ROWS // hits)
 
@@ -58,7 +58,7 @@ def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | Non
     else:
         blocks = in_chunks(lambda draws, n: read(random_ranks(draws, items, hits, n)), count, size, rng, threads)
     null = np.concatenate(blocks)
-    # Sums in another order may differ in the last bits where the values are equal.
+    # Equal values may differ in the last bits if their sums were taken in another order.
     better = -1.0 if known.record.lower_is_better else 1.0
     as_good = int(np.count_nonzero(better * null >= better * value - 1e-12 * abs(value)))
     good, of = (as_good, orders) if method == "exact" else (as_good + 1, count + 1)
@@ -66,9 +66,9 @@ def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | Non
 
 
 def random_ranks(rng: np.random.Generator, items: int, hits: int, count: int) -> _Array:
-    """`count` random sets of `hits` of the numbers below `items`, each ascending: (count, hits).
+    """`count` random sets of `hits` distinct numbers below `items`: an array (count, hits), each row ascending.
 
-    Numbers are drawn until enough are distinct; no number is favoured, so the sets are equally likely.
+    Numbers are drawn until enough are distinct. Every number has the same chance, so all sets are equally likely.
     """
     out = np.empty((count, hits), np.int64)
     few = min(hits, items - hits)

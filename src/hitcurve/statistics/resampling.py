@@ -1,7 +1,7 @@
 """Resamples of the items of a ranking, and of values.
 
-A resample of the items of a ranking is itself a table (`hitcurve._kernel.draw`): every measure with a name is computed
-from it as from any other curve.
+A resample of the items of a ranking is a table again (`hitcurve._kernel.draw`). Every measure with a name is computed
+from this table as from any other curve.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 _Array = NDArray[Any]
-BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together: they stay in the cache until they are read
+BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together, so that the tables stay in the cache
 _BLOCK_TABLES = 1 << 10
 
 
@@ -58,13 +58,16 @@ def check_plain(curve: HitCurve | GainCurve, what: str) -> None:
 
 
 def entropy(rng: Any) -> list[int]:
-    """Seed words for streams of one's own; a Generator moves on by them."""
+    """Seed words for new streams of random numbers. Drawing them advances a Generator."""
     return [int(word) for word in np.random.default_rng(checked_seed(rng)).integers(0, 1 << 32, 8, np.uint64)]
 
 
 def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size: int, rng: Any,
               workers: int = 1) -> list[Any]:  # fmt: skip
-    """read(a generator of its own, how many draws) for each `size` of `count` draws, whoever makes them, and when."""
+    """The results of read(generator, number of draws) for `count` draws in chunks of `size`.
+
+    Each chunk has a generator of its own, so that the results do not depend on the threads.
+    """
     words = entropy(rng)
 
     def chunk(number: int) -> Any:
@@ -78,14 +81,17 @@ def in_chunks(read: Callable[[np.random.Generator, int], Any], count: int, size:
 
 
 def drawn_curves(lower: bool, offsets: _Array, *columns: Any) -> HitCurves:
-    """Tables one after another: above, tied, hits by the row; items, retrieved and all relevant ones by the table."""
+    """The curves of tables one after another.
+
+    columns: above, tied and hits, by row; the numbers of items, retrieved relevant items and relevant items, by table.
+    """
     rankings = len(offsets) - 1
     wide = [column if np.ndim(column) else np.full(rankings, column, np.int64) for column in columns]
     return curves_of(None, lower, False, offsets, None, *wide)
 
 
 def item_kinds(curve: HitCurve | GainCurve) -> _Array:
-    """Items that are not relevant: before row g at 2 g, in it at 2 g + 1, after the last row at the end."""
+    """The numbers of items that are not relevant: before row g at 2 g, in it at 2 g + 1, after the last row at -1."""
     others = np.empty(2 * len(curve) + 1, np.int64)
     ends = curve.above + curve.tied
     others[0:-1:2] = curve.above
@@ -96,7 +102,7 @@ def item_kinds(curve: HitCurve | GainCurve) -> _Array:
 
 
 class Kinds(NamedTuple):
-    """Items that a resample does not tell apart, counted: their places in each ranking, as Resampler takes them."""
+    """Kinds of items: items of a kind have the same place in each ranking. Resampler takes places and numbers."""
 
     hit_weight: _Array
     hit_place: _Array
@@ -107,9 +113,9 @@ class Kinds(NamedTuple):
 def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int, rng: Any, workers: int,
                 measure: Callable[[list[Any]], Any], stratified: bool, level: _Array | None = None,
                 by_level: bool = False) -> list[Any]:  # fmt: skip
-    """measure(resamples of each ranking) for all blocks of `count` resamples.
+    """The results of measure(resamples of each ranking) for all blocks of `count` resamples.
 
-    level: of gain curves, that of each kind of relevant items; by_level: the items of each level are drawn apart.
+    level: for gain curves, the level of each kind of relevant items. by_level: the items of each level are drawn apart.
     """
     from hitcurve._kernel.draw import Resampler
 
@@ -138,7 +144,7 @@ def _hit_curves(lower: list[bool], tables: list[Any], _: None) -> list[HitCurves
 
 
 def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
-    """What makes gain curves of tables and of how often each kind of relevant items was drawn."""
+    """The function that makes gain curves from tables and from how often each kind of relevant items was drawn."""
     values, code = np.unique(np.append(0.0, level), return_inverse=True)
     code = code[1:].astype(np.uint32)
 
@@ -153,7 +159,7 @@ def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
     def counted(drawn: _Array, kinds: _Array, starts: _Array, rows: _Array, codes: _Array) -> tuple[_Array, ...]:
         """(table, row, code, count) of the pairs that were drawn."""
         counts = drawn[:, kinds]
-        if len(starts) < len(kinds):  # kinds that only other rankings tell apart
+        if len(starts) < len(kinds):  # some kinds differ only in other rankings
             counts = np.add.reduceat(counts, starts, axis=1)
         table, pair = np.nonzero(counts)
         return table, rows[pair], codes[pair], counts[table, pair]
@@ -173,7 +179,7 @@ def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
 
 def curve_blocks(curve: HitCurve | GainCurve, count: int, rng: Any, workers: int, measure: Callable[[Any], Any],
                  stratified: bool = False, by_level: bool = False) -> list[Any]:  # fmt: skip
-    """measure(resamples of one ranking) for all blocks: every bootstrap of one ranking is drawn by this."""
+    """The results of measure(resamples) for all blocks of resamples of one ranking. Every bootstrap draws by this."""
     others = item_kinds(curve)
     place = np.flatnonzero(others)
     row, hits, level = np.arange(len(curve)), curve.hits, None
@@ -216,9 +222,9 @@ def resample(curve: HitCurve | GainCurve, n_resamples: int = 1, *, stratified: b
 
 
 def resampled_means(values: _Array, n_resamples: int, rng: Any) -> _Array:
-    """Means of `n_resamples` resamples of the rows of `values`, each column as if it were drawn alone."""
+    """The means of `n_resamples` resamples of the rows of `values`. Other columns do not change a column's means."""
     count = values.shape[0]
-    if count < 2:  # one value does not say how values vary
+    if count < 2:  # a single value does not show how values vary
         return np.full((n_resamples, values.shape[1]), math.nan)
 
     def means(draws: np.random.Generator, size: int) -> _Array:
