@@ -424,7 +424,7 @@ def test_tuples_of_arrays_say_by_a_number_that_they_hold_levels():
         ("parquet", [1, None, 2], "row 2, column 'grade': the level is empty: a level must be"),
         ("parquet", [1, 0, float("nan")], "row 3, column 'grade': the level is nan: a level must be"),
         ("parquet", [1, 0, 2**53 + 1], "row 3, column 'grade': .*a whole level must be at most"),
-        ("parquet", [[1], [0], [2]], "column 'grade': it holds list.*, not numbers"),
+        ("parquet", [[1], [0], [2]], "column 'grade': the column holds list.*, not numbers"),
         ("arrays", [1, 0, -2], "row 3: the level is -2: a level must be"),
         ("arrays", [1, 0, np.nan], "row 3: the level is nan: a level must be"),
     ],
@@ -554,7 +554,7 @@ def test_table_of_levels_with_other_options(command):
     assert [float(line.split(",")[3]) for line in out.splitlines()[1:4]] == pytest.approx(again.tolist(), nan_ok=True)
     status, _, err = run("--grade", "level", "--best-per", "id")
     assert status == 1
-    assert "the rows of id 'x' have different levels: one compound has one" in err
+    assert "the rows of id 'x' have different levels: all rows of an id must have the same level" in err
 
 
 def test_poses_of_one_level_are_one_item(command, tmp_path):

@@ -201,7 +201,7 @@ def test_nan_and_null_scores(frame, items, policy):
     holes = frame.withColumn("s", holes)
     expected = hc.HitCurve(y, np.where(np.isin(q, (3, 5)), np.nan, s), nan_policy=policy)
     assert hit_curve(holes, "y", "s", nan_policy=policy) == expected
-    with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 's': nan: give nan_policy='worst'"):
+    with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 's': nan: give nan_policy='worst'"):
         hit_curve(holes, "y", "s")
 
 
@@ -217,7 +217,7 @@ def test_bad_columns_and_rows(frame):
     with pytest.raises(TypeError, match="column 'y' is of type string"):
         hit_curve(frame.withColumn("y", F.col("s").cast("string")), "y", "s")
     for wrong in (F.lit(2), F.lit(None).cast("int")):
-        with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 'y': not a label"):
+        with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 'y': not a label"):
             hit_curve(frame.withColumn("y", F.when(F.col("q") == 7, wrong).otherwise(F.col("label"))), "y", "s")
     with pytest.raises(ValueError, match=r"column 'i': null, but a column of integers has no missing scores"):
         hit_curve(frame.withColumn("i", F.when(F.col("q") != 7, F.col("i"))), "y", "i")
@@ -240,7 +240,7 @@ def test_rows_that_change_between_the_passes_are_an_error(frame):
     from hitcurve.spark import hit_curve
 
     different = F.udf(lambda: time.time(), "double").asNondeterministic()
-    with pytest.raises(ValueError, match="cache it"):
+    with pytest.raises(ValueError, match="cache the DataFrame"):
         hit_curve(frame.withColumn("s", different()), "y", "s")
 
 
@@ -444,12 +444,12 @@ def test_names_that_are_one_to_spark(spark):
     from hitcurve.spark import hit_curve, hit_curves
 
     df = spark.createDataFrame(pa.table({"ap": [1, 1], "y": [1, 0], "s": [2.0, 1.0]}))
-    with pytest.raises(ValueError, match="the columns 'ap' and 'AP', which are one name to Spark: rename the query "
-                                         "column"):
+    twins = "the columns 'ap' and 'AP', which are the same name to Spark: rename the query column"
+    with pytest.raises(ValueError, match=twins):
         hit_curves(df, "ap", "y", "s")
     assert hit_curves(df, "AP", "Y", "S", ["P@1"]).agg({"P@1": "mean"}).collect()[0][0] == 1.0
     twice = spark.createDataFrame(pa.table({"q": [1, 1], "y": [1, 0], "s": [2.0, 1.0], "S": [1.0, 2.0]}))
-    with pytest.raises(ValueError, match="'s' and 'S' are one column to Spark"):
+    with pytest.raises(ValueError, match="'s' and 'S' are the same column to Spark"):
         hit_curve(twice, "y", "s")
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
@@ -669,7 +669,7 @@ def test_bad_levels(graded, wrong):
 
     kind = "bigint" if wrong[0] == "9" else "double"
     bad = graded.withColumn("level", F.expr(f"if(q = 7, {wrong}, level)").cast(kind))
-    with pytest.raises(ValueError, match=r"partition \d+, row \d+ of it, column 'level': not a level: a"):
+    with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 'level': not a level: a"):
         gain_curve(bad, "level", "s")
 
 

@@ -1,13 +1,13 @@
-"""Hit and gain curves of DataFrames on Apache Spark, where the data are: the same exact numbers as in memory.
+"""Hit and gain curves of DataFrames on Apache Spark. The numbers equal those of the same rows in memory.
 
-`hit_curve` is one ranking over all rows: the scores of the relevant items come to the driver, go out to the tasks with
-the function that counts (Spark broadcasts what is large), and only counts come back, slice by slice of the thresholds,
-added up on the cluster. `hit_curves` is a ranking for each query, with the measures computed where the query's rows
-meet. Both use the DataFrame API alone, and so run on Spark Connect as well. `gain_curve` and `gain_curves` are the same
-for levels of relevance, which travel with the relevant rows.
+`hit_curve` ranks all rows. The driver collects the scores of the relevant items and sends them to the tasks. The tasks
+count all rows against these scores, the cluster adds up the counts, and only counts return to the driver. `hit_curves`
+ranks the rows of each query, and computes the measures in the tasks. `gain_curve` and `gain_curves` do the same for
+levels of relevance. All four use only the DataFrame API, so they run on Spark Connect too.
 
-Spark measures an Arrow batch after each row, which takes longer than to write the row. It does not where the session's
-``spark.sql.execution.arrow.maxBytesPerBatch`` is 2147483647; ``maxRecordsPerBatch`` alone bounds the batch then.
+Spark checks the size of an Arrow batch after each row, which takes longer than writing the row. If the session sets
+``spark.sql.execution.arrow.maxBytesPerBatch`` to 2147483647, Spark does not check the size, and ``maxRecordsPerBatch``
+alone limits the batch.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 __all__ = ["gain_curve", "gain_curves", "hit_curve", "hit_curves"]
 
-# Thresholds whose counts travel together: a batch of Spark holds 10,000 rows, and must not hold gigabytes.
+# Thresholds whose counts are in one row: a batch of Spark holds 10,000 rows, and must not hold gigabytes.
 _SLICE = 2048
-_ERROR = -1  # the slice of a row that says what is wrong
+_ERROR = -1  # the slice number of a row that reports an error
 _PARTIAL = "slice int, counts binary, width int, nan_items long, problem string"
-# Queries are shuffled in buckets by hash, packed: a row is a piece of a bucket, with a column's values in one binary.
-# A query is there once for rows of it that follow one another: `runs` says how many they are.
+# Queries are shuffled in buckets by hash. A row is a piece of a bucket: a binary has a column's values of many items.
+# Consecutive rows of a query are a run. The query is there once for each run, and `runs` has the lengths.
 _PACKED = "bucket int, flags binary, score binary, runs binary, query binary, lengths binary"
 _MAX_BUCKETS = 1 << 16
 _BUCKETS_A_PARTITION = 32
-_BUCKET_ROWS = 1 << 20  # more or less, where the number of rows is known
-_PIECE = 512  # rows, at most
-_PIECE_BYTES = 1 << 13  # of queries, more or less: Spark may hand over 10,000 pieces at once
-_NULL = 2  # in the flags, of a query; 1 is the label
-# Rows, or bytes, of which pieces are made: an Arrow batch is far too short.
+_BUCKET_ROWS = 1 << 20  # rows of a bucket, about, if the number of all rows is known
+_PIECE = 512  # the greatest number of rows in a piece
+_PIECE_BYTES = 1 << 13  # bytes of queries in a piece, about: Spark may send 10,000 pieces at once
+_NULL = 2  # the flag of a null query; 1 is the flag of a relevant row
+# Rows or bytes that are packed together: an Arrow batch is far too short.
 _PACK_ROWS = 1 << 20
 _PACK_BYTES = 1 << 26
 # Items of complete buckets that are ranked together.
@@ -61,7 +61,7 @@ _NO_LABEL, _NO_LEVEL = f"not a label: {LABEL_RULE}", f"not a level: {LEVEL_RULE}
 _NO_INTEGER = "null, but a column of integers has no missing scores: cast it to double"
 _LABELS = ("boolean", *_INTEGERS, "float", "double")
 
-_Task = Callable[[Iterator[Any]], Iterator[Any]]  # from batches of Arrow to others
+_Task = Callable[[Iterator[Any]], Iterator[Any]]  # from Arrow batches to Arrow batches
 
 
 def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None = None, lower_is_better: bool = False,
@@ -78,7 +78,7 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
         The data, with a row for each item.
     label, score : str
         The names of the columns. Labels are 0 or 1, False or True. Scores are of an integer type, float or double, and
-        are compared in their own type. A null score is NaN.
+        are compared in their own type. A null score is NaN; in a column of integers it is an error.
     num_relevant : int, optional
         The number of all relevant items, if some were never retrieved.
     lower_is_better : bool
@@ -94,8 +94,8 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     Raises
     ------
     ValueError
-        If a label is null or neither 0 nor 1, or if a score is NaN; the message names partition, row and column. Also
-        if the rows differ between the two computations.
+        If a label is null or neither 0 nor 1, or if a score is NaN with ``nan_policy="raise"``; the message names
+        partition, row and column. Also if the rows differ between the two computations.
     TypeError
         If a column has another type.
 
@@ -149,7 +149,7 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
 
 def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_policy: str, num_relevant: Any = None,
             graded: bool = False) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
-    """The hit curve of all rows, the scores of the relevant ones, and their levels; `graded`: of a column of levels."""
+    """The hit curve of all rows, the scores of the relevant rows, and their levels; `graded`: `label` has levels."""
     F = needed("pyspark.sql.functions", "hitcurve.spark")
     rows, dtype = _columns(df, label, score, graded=graded)
     check_options(lower_is_better, nan_policy)  # the options, before anything is computed
@@ -158,7 +158,7 @@ def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_po
     found = relevant.column(0).drop_null().to_numpy() if dtype.kind == "i" else relevant.column(0).to_numpy()
     found = found + dtype.type(0)  # -0.0 becomes 0.0
     cuts, hits, nan_hits = distinct(found, own=not graded)
-    # Scores alone go to Python, for a second column would cost as much again: null stands for a label that is none.
+    # Only scores go to Python, as a second column would double the cost. A null score marks an invalid label.
     filled = F.col("score")
     if dtype.kind == "f":
         filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
@@ -176,7 +176,7 @@ def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_po
     if (nan_policy == "worst" and nan_items < nan_hits) or (items[1::2] < hits).any():
         raise ValueError(f"the DataFrame changed while it was read: it had {many(found.shape[0], 'relevant rows')} "
                          "when they were collected, but lacked some of their scores when all rows were counted: cache "
-                         "it")
+                         "the DataFrame")
     if nan_policy == "omit":
         nan_items = nan_hits = 0
     curve = table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,
@@ -203,11 +203,11 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     measures : sequence of str
         The names of the measures, as on the command line: ``"AP"``, ``"P@10"``, ``"AP(norm=min)@100"``.
     ties : {"expected", "best", "worst", "threshold"}
-        How ties are read by the measures whose names have no option ``ties=``.
+        The reading of ties for measures whose names have no option ``ties=``.
     lower_is_better, nan_policy
         As for `hit_curve`.
     max_query : int or None
-        The greatest number of rows of a query that fits a task. None says that every query fits, and counts nothing.
+        The greatest number of rows of a query that fits a task. None means that every query fits, and skips the count.
 
     Returns
     -------
@@ -219,9 +219,9 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     Raises
     ------
     ValueError
-        If a measure does not exist or does not have this reading of ties. If Spark cannot tell two names of columns
-        apart, such as names that differ only in case unless ``spark.sql.caseSensitive`` is set. Errors of the data come
-        when Spark computes the result: the task's error names query, column and value.
+        If a measure does not exist or is not defined for `ties`. If Spark cannot tell two names of columns apart, such
+        as names that differ only in case unless ``spark.sql.caseSensitive`` is set. Errors of the data come when Spark
+        computes the result: the task's error names query, column and value.
     TypeError
         If a column has another type.
 
@@ -252,7 +252,7 @@ def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Seq
         binary measure, rows of level ``rel=`` or higher are relevant. Without ``rel=``, rows of level 1 or higher are
         relevant.
     ties : {"expected", "best", "worst"}
-        How ties are read by the measures whose names have no option ``ties=``.
+        The reading of ties for measures whose names have no option ``ties=``.
     lower_is_better, nan_policy, max_query
         As for `hit_curves`.
 
@@ -276,7 +276,7 @@ def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Seq
 
 def _measured(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str], ties: str,
               max_query: int | None, options: dict[str, Any], graded: bool = False) -> DataFrame:  # fmt: skip
-    """Measures of the ranking of each query; `graded`: of a column of levels."""
+    """The measures of the ranking of each query; `graded`: `label` has levels."""
     F, pa = needed("pyspark.sql.functions", "hitcurve.spark"), needed("pyarrow", "hitcurve.spark")
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -307,7 +307,7 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
         if None in large:
             apart = apart | F.col("query").isNull()
         small = rows.where(~F.coalesce(apart, F.lit(False)))
-    # Bucket and label in one number: what a row costs on its way to Python grows with its columns.
+    # Bucket and label in one number, as the cost of a row on its way to Python grows with its columns.
     code = (2 * F.pmod(bucket, F.lit(buckets)) + F.col("label").cast("int")).cast("int")
     coded = small.select(code.alias("code"), "score", "query", *["level"] * graded)
     pack = _packing(label, score, options["nan_policy"], graded)
@@ -325,24 +325,24 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
 
 
 def _check_apart(df: DataFrame, columns: list[str]) -> None:
-    """An error if two columns of the result have names that are one to Spark."""
+    """Raise an error if two columns of the result have names that are the same to Spark."""
     as_spark = _compared(df)
     for i, name in enumerate(columns):
         for twice in (one for one in columns[:i] if as_spark(one) == as_spark(name)):
-            alike = f"the columns {twice!r} and {name!r}, which are one name to Spark"
+            alike = f"the columns {twice!r} and {name!r}, which are the same name to Spark"
             named = f"two columns {name!r}" if name == twice else alike
             raise ValueError(f"the result would have {named}: rename the query column, or give each measure once")
 
 
 def _sizes(rows: DataFrame, bucket: Column, max_query: int | None) -> tuple[int, list[Any]]:
-    """How many buckets there are to be, and the queries of more rows than `max_query`."""
+    """The number of buckets, and the queries with more rows than `max_query`."""
     from pyspark.sql import functions as F
 
     partitions = str(rows.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
     least = _BUCKETS_A_PARTITION * (int(partitions) if partitions.isdecimal() else 200)
     large: list[Any] = []
     if max_query is not None:
-        # Queries are counted by hash first: that takes no memory and shuffles next to nothing, however many there are.
+        # Count queries by hash first: that needs little memory and shuffles few rows, whatever the number of queries.
         coarse = F.pmod(bucket, F.lit(_MAX_BUCKETS))
         sizes = rows.groupBy(coarse.alias("bucket")).count().toArrow()
         count = sizes.column("count").to_numpy()
@@ -356,9 +356,10 @@ def _sizes(rows: DataFrame, bucket: Column, max_query: int | None) -> tuple[int,
 
 def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
              graded: bool = False) -> tuple[DataFrame, np.dtype[Any]]:  # fmt: skip
-    """The columns by their roles, labels as booleans (null where they are no labels), and the type of the scores.
+    """(a DataFrame with the columns label, score, level and query as needed, the type of the scores).
 
-    `graded`: the labels are levels, which come as doubles beside whether they are above 0.
+    Labels are booleans, and null if they are invalid. `graded`: labels are levels. The column level then has them as
+    doubles, and label says whether they are above 0.
     """
     from pyspark.sql import functions as F
 
@@ -369,11 +370,11 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
         raise TypeError(f"column {score!r} is of type {types[score]}: scores must be {', '.join(_SCORES)}")
     flag, number = _column(df, label), _column(df, score)
     if graded:
-        fits = flag <= 2**53 if types[label] in _INTEGERS else flag.cast("double") < float("inf")  # NaN is above all
+        fits = flag <= 2**53 if types[label] in _INTEGERS else flag.cast("double") < float("inf")  # NaN is above inf
         level = F.when(fits & (flag.cast("double") >= 0), flag.cast("double"))
         flag = level > 0
     elif types[label] != "boolean":
-        flag = F.when(flag == 1, True).when(flag == 0, False)  # null where it is neither
+        flag = F.when(flag == 1, True).when(flag == 0, False)  # null if it is neither
     dtype = np.dtype(_SCORES[types[score]])
     chosen = [flag.alias("label"), (number.cast("bigint") if dtype.kind == "i" else number).alias("score")]
     if graded:
@@ -385,18 +386,18 @@ def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
 
 
 def _compared(df: DataFrame) -> Callable[[str], str]:
-    """What two names of columns share that are one to Spark."""
+    """A function of names of columns. Its results are equal for names that are the same to Spark."""
     cased = df.sparkSession.conf.get("spark.sql.caseSensitive", "false")
     return str if str(cased).lower() == "true" else str.lower
 
 
 def _types(df: DataFrame, *names: str) -> dict[str, str]:
-    """The types of the columns that the names stand for."""
+    """The types of the columns with these names."""
     as_spark, types = _compared(df), {}
     for name in names:
         found = [(column, kind) for column, kind in df.dtypes if as_spark(column) == as_spark(name)]
         if len(found) != 1:
-            several = f"{' and '.join(repr(column) for column, _ in found)} are one column to Spark"
+            several = f"{' and '.join(repr(column) for column, _ in found)} are the same column to Spark"
             raise ValueError(several if found else f"there is no column {name!r}; the columns are "
                              + ", ".join(map(repr, df.columns)))
         types[name] = found[0][1]
@@ -404,19 +405,19 @@ def _types(df: DataFrame, *names: str) -> dict[str, str]:
 
 
 def _values(measure: Measure, curves: Any, ties: str) -> tuple[Any, Any]:
-    """A measure of curves as float64, and which of its values are null: none of a count."""
+    """The values of a measure as float64, and which of them are null. Values of a count are never null."""
     values = np.asarray(measure(curves, ties), np.float64)
     counts = measure.record.mean == "sum"
     return values[()], np.zeros(values.shape, bool)[()] if counts else measure.empty(curves) | np.isnan(values)
 
 
 def _column(df: DataFrame, name: str) -> Column:
-    """A column by its name, in which a dot is a dot."""
+    """A column by its name, in which a dot has no meaning for Spark."""
     return df["`" + name.replace("`", "``") + "`"]
 
 
 def _checked(column: Any, nan_policy: str, name: str) -> NDArray[Any]:
-    """The scores of a batch."""
+    """The scores of a batch; an error for an invalid score."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and column.null_count:
@@ -452,8 +453,8 @@ def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: 
             except BadCell as bad:
                 context = TaskContext.get()
                 partition = context.partitionId() if context is not None else 0
-                # A row, not an exception: Spark would try the task again and again.
-                problem = f"{partition:012d}|partition {partition}, row {rows + (bad.index or 0) + 1} of it, {bad}"
+                # Report the error in a row. After an exception Spark would run the task again and again.
+                problem = f"{partition:012d}|partition {partition}, row {rows + (bad.index or 0) + 1}, {bad}"
                 yield _partial(_ERROR, np.empty(0, np.int64), 0, problem)
                 return
             rows += batch.num_rows
@@ -468,7 +469,7 @@ def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: 
 
 
 def _partial(slice_: int, counts: NDArray[np.int64], nan_items: int, problem: str | None = None) -> Any:
-    """A row of the counts of some thresholds, in as few bytes as they need."""
+    """A row with the counts of a slice of thresholds, in as few bytes as the counts need."""
     import pyarrow as pa
 
     dtype = np.min_scalar_type(int(counts.max(initial=0)))
@@ -482,7 +483,7 @@ def _partial(slice_: int, counts: NDArray[np.int64], nan_items: int, problem: st
 
 
 def _sums(batches: Iterable[Any]) -> tuple[str | None, dict[int, tuple[NDArray[np.int64], int]]]:
-    """Of several problems the first; the sums of counts and of items without a score, slice by slice."""
+    """(the first problem or None, for each slice the sums of counts and of items without a score)."""
     sums: dict[int, Any] = {}
     problems = []
     for batch in batches:
@@ -533,7 +534,7 @@ def _packing(label_name: str, score_name: str, nan_policy: str, graded: bool = F
 
 
 def _packed(parts: list[tuple[Any, ...]]) -> Any:
-    """Rows of `_PACKED` from codes (bucket and label), scores, queries and, if there are any, levels."""
+    """Rows of `_PACKED`, made from codes (bucket and label), scores, queries and, if graded, levels."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -545,16 +546,16 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
     flags = (codes & 1).astype(np.uint8)
     if queries.null_count:
         flags[queries.is_null().to_numpy(zero_copy_only=False)] |= _NULL
-    # Runs of one query are moved as they are.
+    # Runs of a query move as a whole.
     changes = pc.fill_null(pc.not_equal(queries.slice(1), queries.slice(0, n - 1)), True)
     firsts = np.append(0, np.flatnonzero(changes.to_numpy(zero_copy_only=False)) + 1)
     lengths = np.diff(firsts, append=n)
     buckets = (codes[firsts] >> 1).astype(np.uint16)
-    order = np.argsort(buckets, kind="stable")  # a radix sort, of 16 bits
+    order = np.argsort(buckets, kind="stable")  # for 16 bits this is a radix sort
     firsts, lengths, buckets = firsts[order], lengths[order], buckets[order]
     ends = np.cumsum(lengths)
     rows = np.arange(n) + np.repeat(firsts - ends + lengths, lengths)
-    # Bounds of the pieces and, with them, of the runs.
+    # The beginnings of the pieces, and of the runs, which pieces cut.
     piece = max(1, min(_PIECE, _PIECE_BYTES * n // max(1, queries.nbytes)))
     begins = np.zeros(n, bool)
     begins[::piece] = begins[ends[:-1][np.diff(buckets) != 0]] = True
@@ -604,7 +605,7 @@ def _offset_type(kind: Any) -> type[np.integer[Any]]:
 
 
 def _unpacked(columns: list[Any]) -> NDArray[np.uint8]:
-    """The bytes of columns of binaries, one after the other."""
+    """The bytes of columns of binaries, concatenated."""
     parts = [np.empty(0, np.uint8)]
     for column in columns:
         offsets = np.frombuffer(column.buffers()[1], _offset_type(column.type))
@@ -616,7 +617,7 @@ def _unpacked(columns: list[Any]) -> NDArray[np.uint8]:
 
 def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dtype[Any], ties: str,
                options: dict[str, Any], graded: bool = False) -> _Task:  # fmt: skip
-    """The function that measures the queries of a partition, whose rows come packed, bucket by bucket."""
+    """The function that measures the queries of a partition. Its input is packed rows, bucket by bucket."""
 
     def measure(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow.compute as pc

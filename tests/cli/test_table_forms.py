@@ -50,7 +50,7 @@ def test_tabs_by_name(capsys, tmp_path, given):
         ((), "t.csv: row 4 (line 5), column 'score': the score is 'n.d.', not a number"),
         (("--na", "n.d."), "t.csv: row 3 (line 4), column 'score': the score is empty: give --nan worst to rank it "
          "below all other scores, or --nan omit to leave it out"),
-        (("--decimal", "."), "the score is '0,5', not a number (it is one with --decimal ,)"),
+        (("--decimal", "."), "the score is '0,5', not a number (it is a number with --decimal ,)"),
         (("--delimiter", ","), "t.csv: there is no column 'class'; the columns are 'name;class;score'"),
         (("--delimiter", "::"), "delimiter is '::': it must be one character"),
         (("--na", "n.d.", "--nan", "worst", "--positive", "Active"),
@@ -68,7 +68,7 @@ def test_unclear_forms_name_the_options(capsys, tmp_path):
     assert "--decimal , says that it is the decimal mark" in run(capsys)[2]
     (tmp_path / "t.csv").write_text("a;1;2;b\t1\t3\n")
     _, _, err = run(capsys, "--no-header", columns=("--label", "2", "--score", "3"))
-    assert r"it can be read with --delimiter ; and --delimiter \t: give one of them" in err
+    assert r"the file can be read with --delimiter ; and --delimiter \t: pass one of them" in err
     assert main(["table", "t.csv", "--grade", "1", "--score", "2", "--positive", "x"]) == 2
     assert "--positive needs --label, a column of words" in capsys.readouterr().err
     assert main(["table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "nDCG@10"]) == 2

@@ -667,7 +667,7 @@ def test_groups_that_have_no_name(cells, name, tmp_path):
     table = pa.table({"y": [1, 0], "s": [2.0, 1.0], "q": cells})
     parquet.write_table(table, tmp_path / "a.parquet")
     for source in (table, lambda: [table], tmp_path / "a.parquet"):
-        with pytest.raises(ValueError, match=f"column 'q': it holds {name}.*: groups must be numbers or texts"):
+        with pytest.raises(ValueError, match=f"column 'q': the column holds {name}.*: groups must be numbers or texts"):
             hc.scan(source, "y", "s", "q")
 
 
@@ -771,7 +771,7 @@ def test_columns_of_one_name(tmp_path, monkeypatch):
         monkeypatch.setattr(sources, "_LONG_GROUP", rows)
         assert hc.scan(tmp_path / "b.parquet", "y", "q.t") == hc.HitCurve(*columns[:2])
         for label, score in (("y", "q"), ("q", "q.t"), ("q", "q")):
-            with pytest.raises(ValueError, match="column 'q': it holds struct"):
+            with pytest.raises(ValueError, match="column 'q': the column holds struct"):
                 hc.scan(tmp_path / "b.parquet", label, score)
 
 

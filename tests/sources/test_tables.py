@@ -301,8 +301,8 @@ BAD_TEXT = [
     ("y,s\n1,2\n,3\n", "row 2 (line 3), column 'y': the label is empty: labels must be 0 or 1, False or True"),
     ("y,s\n1,2\n\n\nyes,3\n", "row 2 (line 5), column 'y': the label is 'yes'"),
     ('y,s,t\n1,2,"a\nb\nc"\n7,3,x\n', "row 2 (line 5), column 'y': the label is '7'"),
-    ("y,s\n1,2\n0\n", "row 2 (line 3): 1 cell where the first line has 2: '0'"),
-    ("y,s\n1,2\n\n0,3,4\n", "row 2 (line 4): 3 cells where the first line has 2: '0,3,4'"),
+    ("y,s\n1,2\n0\n", "row 2 (line 3): the row has 1 cell, but the first line has 2: '0'"),
+    ("y,s\n1,2\n\n0,3,4\n", "row 2 (line 4): the row has 3 cells, but the first line has 2: '0,3,4'"),
     ("y,s\n1," + "x" * 100 + "\n", "the score is '" + "x" * 56 + "..., not a number"),
     ("", "there is no line with column names"),
     ("0,0.5\n1,2\n", "there is no column 'y'; the columns are '0', '0.5'"),
@@ -323,7 +323,7 @@ BAD_TEXT = [
 BAD_LONG_TEXT = [
     ("y,s\n" + "1,2\n" * 300_000 + "1,x\n", "row 300001 (line 300002), column 's': the score is 'x', not a number"),
     ("y,s\n" + "1,2\n" * 300_000 + "1,1e309\n", "row 300001 (line 300002), column 's': the score '1e309' is beyond"),
-    ("y,s\n" + "1,2\n" * 300_000 + "1\n", "row 300001 (line 300002): 1 cell where the first line has 2: '1'"),
+    ("y,s\n" + "1,2\n" * 300_000 + "1\n", "row 300001 (line 300002): the row has 1 cell, but the first line has 2"),
     (b"y,s\n" + b"0,1.5\n" * 300_000 + b"1,\xff\n", "row 300001 (line 300002), column 's': b'\\xff' is not UTF-8"),
 ]
 
@@ -369,9 +369,9 @@ def test_bad_rows_of_standard_input(monkeypatch):
     ("arguments", "problem"),
     [
         (("y", 9), "there is no column 9: the file has 3"),
-        (("y", "0"), "column '0': without column names, a column is a number from 1 up"),
-        ((3, "s"), "column 3: it holds timestamp[ms]: labels must be 0 or 1, False or True"),
-        (("y", "when"), "column 'when': it holds timestamp[ms], not numbers"),
+        (("y", "0"), "column '0': without column names, a column must be a number from 1 up"),
+        ((3, "s"), "column 3: the column holds timestamp[ms]: labels must be 0 or 1, False or True"),
+        (("y", "when"), "column 'when': the column holds timestamp[ms], not numbers"),
         (("s", "y"), "row 1, column 's': the label is 0.5: labels must be 0 or 1, False or True"),
     ],
 )
@@ -404,7 +404,7 @@ def test_texts_that_are_no_unicode(tmp_path):
 
 def test_no_header_errors(tmp_path):
     path = write(tmp_path, "t.csv", "1,2\n0,3\n")
-    with pytest.raises(ValueError, match="column 'y': without column names, a column is a number from 1 up"):
+    with pytest.raises(ValueError, match="column 'y': without column names, a column must be a number from 1 up"):
         read_columns(path, "y", 2, header=False)
     with pytest.raises(ValueError, match="the first line has fewer than 7 columns"):
         read_columns(path, 1, 7, header=False)
@@ -554,7 +554,7 @@ def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, 
         table = list(csv.reader(io.StringIO(text, newline="")))
         at = table[0].index("note") if "note" in table[0] else 0
         if any(0 < len(row) <= at for row in table[1:]):
-            with pytest.raises(ValueError, match=rf"line \d+: the ids are in column {at + 1}, but this row ends at"):
+            with pytest.raises(ValueError, match=rf"line \d+: the ids are in column {at + 1}, but the row ends at"):
                 read_ids(path, "note")
             return
         ids = (row[at].strip() for row in table[1:] if row)
@@ -740,7 +740,7 @@ def test_smiles(tmp_path, text, columns):
 def test_bad_rows_that_are_not_utf_8(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes(b"y,s,name\n1,2,caf\xe9\n0,1,caf\xe9,4\n")
-    problem = f"{path}: row 2 (line 3): 4 cells where the first line has 3: '0,1,caf\ufffd,4'"
+    problem = f"{path}: row 2 (line 3): the row has 4 cells, but the first line has 3: '0,1,caf\ufffd,4'"
     with pytest.raises(ValueError, match=re.escape(problem)):
         read_columns(path, "y", "s")
 
@@ -751,7 +751,8 @@ def test_bad_smiles(tmp_path):
     with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 2), column 3: the score is 'x', not a num")):
         read_columns(path, 2, 3)
     path = write(tmp_path, "t.smi", "smiles y s\nCCO 1 2\n\nCC 1\n")
-    with pytest.raises(ValueError, match=re.escape(f"{path}: row 2 (line 4): 2 cells where the first line has 3")):
+    problem = f"{path}: row 2 (line 4): the row has 2 cells, but the first line has 3"
+    with pytest.raises(ValueError, match=re.escape(problem)):
         read_columns(path, "y", "s")
 
 
@@ -876,7 +877,7 @@ def test_parquet_of_which_bytes_were_changed(tmp_path_factory, scores, codec, wo
 def test_a_row_without_a_cell_for_the_id(tmp_path):
     """An id that is left out would be an item that is not relevant."""
     path = write(tmp_path, "ids.csv", b'name,id\n"a\nb",1\n\nb\nc,3\n')
-    with pytest.raises(ValueError, match=r"ids\.csv: line 5: the ids are in column 2, but this row ends at column 1"):
+    with pytest.raises(ValueError, match=r"ids\.csv: line 5: the ids are in column 2, but the row ends at column 1"):
         read_ids(path, "id")
     assert read_ids(path, "name") == ["a\nb", "b", "c"]
 
@@ -893,7 +894,7 @@ def test_integers_of_128_bits():
     """A type of polars that Arrow lacks."""
     pl = pytest.importorskip("polars")
     scores = pl.Series([2**60 + 1, 2**60], dtype=pl.Int128)
-    with pytest.raises(TypeError, match=r"source: Arrow cannot read a column of it .*: cast the column"):
+    with pytest.raises(TypeError, match=r"source: Arrow cannot read a column .*: cast the column"):
         hc.scan(pl.DataFrame({"y": [1, 0], "s": scores}), "y", "s")
     run = hc.read_run(pl.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": scores // 2**10}))
     assert run.num_docs == 2

@@ -1,4 +1,4 @@
-"""Cells of columns, as Arrow holds them, to labels, scores, groups and ids; an error names the cell that is none."""
+"""Convert the cells of Arrow columns to labels, scores, groups and ids. An error names the cell that is invalid."""
 
 from __future__ import annotations
 
@@ -25,44 +25,44 @@ pc: Any = Later("pyarrow.compute")
 
 Column = str | int
 
-# An index into this list is odd for a relevant item.
+# The labels of relevant items have odd indices.
 LABELS = ("0", "1", "false", "true", "0.0", "1.0")
 MISSING = ("", "nan", "na", "null")
 
-# What Arrow's converters are given to know the same: each word in every mixture of small and capital letters.
+# The same words for Arrow's converters: each word in every mixture of small and capital letters.
 KNOWN = {
     name: ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
     for name, words in (("null_values", MISSING), ("true_values", LABELS[1::2]), ("false_values", LABELS[::2]))
 }
-_MOST_NAMED = 8  # labels that an error names
+_MOST_NAMED = 8  # an error names up to so many labels
 
 
 class BadCell(Exception):
-    """A cell that cannot be used: its place in the batch (None: the whole column), and what is wrong with it."""
+    """An invalid cell: its place in the batch (None: the whole column), and what is wrong with it."""
 
     def __init__(self, index: int | None, problem: str, column: Column | None = None) -> None:
         super().__init__(problem)
         self.index, self.column = index, column  # None: the whole row
 
     def named(self, shown: str, place: Callable[[int], str]) -> ValueError:
-        """An error that says in which file or source it is, at what place, and in which column."""
+        """An error that names the file or source, the place and the column of the cell."""
         row = "" if self.index is None and self.column is not None else place(self.index or 0)
         column = "" if self.column is None else f"column {self.column!r}"
         return ValueError(f"{shown}: {', '.join(filter(None, (row, column)))}: {self}")
 
 
 class Rules(NamedTuple):
-    """How cells are understood."""
+    """How cells are converted."""
 
     nan_policy: str = "raise"
     na: tuple[str, ...] = ()
-    """Texts that mean a missing score, beside `MISSING`; of those that are numbers, also the cells of their value."""
+    """Texts that mean a missing score, besides `MISSING`. If a text is a number, cells of its value are missing too."""
     decimal: str = "."
-    """The sign before the fractions of numbers that are text."""
+    """The decimal mark of numbers in text."""
     positive: str | None = None
-    """The text of the labels of relevant rows; None: labels are `LABELS`."""
+    """The label of relevant rows; None: labels are `LABELS`."""
     met: dict[str, bool] | None = None
-    """With `positive`, the first labels that were met: to name them if none of all is `positive`."""
+    """With `positive`, the first labels of the data. An error names them if no label is `positive`."""
 
     @property
     def plain(self) -> bool:
@@ -70,7 +70,7 @@ class Rules(NamedTuple):
         return not self.na and self.positive is None
 
     def check_met(self, shown: str) -> None:
-        """An error if rows were read, none of which has the label `positive`."""
+        """Raise an error if rows were read and no row has the label `positive`."""
         if self.positive is not None and self.met and self.positive not in self.met:
             listed = ", ".join(quoted(label) for label in list(self.met)[:_MOST_NAMED])
             more = ", ..." if len(self.met) > _MOST_NAMED else ""
@@ -78,17 +78,17 @@ class Rules(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """How a caller says that text is written; what is None is usual, or found out."""
+    """The caller's arguments about the form of text. None means the usual form, or a form that is found out."""
 
     header: bool = True
-    """The first line of CSV, TSV and Excel holds the names of the columns."""
+    """Whether the first line of CSV, TSV and Excel holds the names of the columns."""
     delimiter: str | None = None
     decimal: str | None = None
     na: str | Iterable[str] | None = None
     positive: str | None = None
 
     def rules(self, nan_policy: str, labelled: bool) -> Rules:
-        """How cells are understood; `labelled`: there is a column of labels."""
+        """The rules for converting cells; `labelled`: there is a column of labels."""
         texts = (self.na,) if isinstance(self.na, str) else tuple(self.na or ())
         for at, text in enumerate(texts):
             if not isinstance(text, str):
@@ -98,7 +98,7 @@ class Layout(NamedTuple):
         if word is not None and not isinstance(word, str):
             raise TypeError(f"positive is of type {type(word).__name__}: it must be a text")
         if word is not None and not word.strip():
-            raise ValueError(f"positive is {word!r}: it must be the text of the labels of relevant rows")
+            raise ValueError(f"positive is {word!r}: it must be the label of the relevant rows")
         if word is not None and not labelled:
             raise ValueError(f"positive={word!r}, but there is no column of labels")
         texts = tuple(dict.fromkeys(text.strip() for text in texts))
@@ -107,16 +107,16 @@ class Layout(NamedTuple):
 
 
 class Types:
-    """The types in which the batches of one column of scores come, and the one that holds all of them exactly."""
+    """The types of the batches of a column of scores, and the type that holds all of them exactly."""
 
     def __init__(self, known: Iterable[np.dtype[Any]] = ()) -> None:
         self.known = set(known)
-        self._low = self._high = 0  # of the integers
+        self._low = self._high = 0  # the range of the integers
         self._odd: int | None = None  # an integer that no float64 holds
         self._lock = threading.Lock()
 
     def add(self, score: NDArray[Any], where: Callable[[], str]) -> np.dtype[Any]:
-        """The type that holds this batch and all before; if there is none, a ValueError that begins with `where()`."""
+        """The type that holds this and all earlier batches; without one a ValueError that begins with `where()`."""
         if not score.shape[0]:
             return self.common()
         low, high, odd = 0, 0, None
@@ -137,7 +137,7 @@ class Types:
         return dtype
 
     def common(self) -> np.dtype[Any]:
-        """The type of all batches so far; float64 where none has come."""
+        """The type that holds all batches so far; float64 before the first batch."""
         kinds = {dtype.kind for dtype in self.known}
         if "f" in kinds or not kinds:
             one = np.result_type(*self.known) if kinds else np.dtype(np.float64)
@@ -159,12 +159,12 @@ def has_nan(score: NDArray[Any]) -> bool:
 
 
 def joined(arrays: Iterable[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    """Some arrays, or none, as one of this type."""
+    """The concatenation of arrays, which may be none, in this type."""
     return np.concatenate([np.empty(0, dtype), *(array.astype(dtype, copy=False) for array in arrays)])
 
 
 def distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDArray[np.int64], int]:
-    """Distinct scores, ascending, how often each occurs, how many are NaN; one's `own` array is sorted in place."""
+    """(distinct scores, ascending, the number of each, the number of NaN). `own` allows sorting the array in place."""
     scores = scores.astype(Types([scores.dtype]).common(), copy=not own)
     missing = 0
     if scores.dtype.kind == "f":
@@ -176,7 +176,7 @@ def distinct(scores: NDArray[Any], own: bool = False) -> tuple[NDArray[Any], NDA
 
 
 def no_hits(labels: Any) -> bool:
-    """Whether all labels are 0 or false, of those types where that is quickly seen."""
+    """Whether all labels are 0 or false. It may be False for types that would take long to check."""
     if labels.null_count or not pa.types.is_integer(labels.type):
         return bool(labels.type == "bool" and not labels.null_count and not labels.true_count)
     return bool(pc.min_max(labels).as_py() == {"min": 0, "max": 0})
@@ -189,7 +189,7 @@ def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
     if pa.types.is_boolean(cells.type) and not cells.null_count:
         return numbers_of(cells)
     if pa.types.is_string(cells.type):
-        # Few distinct texts: each is looked at once. 2 stands for a wrong one.
+        # Distinct texts are few, so each is converted once. 2 stands for an invalid label.
         distinct = cells.dictionary_encode()
         known = {text: at % 2 for at, text in enumerate(LABELS)}
         texts = (str(text).strip().lower().replace(rules.decimal, ".") for text in distinct.dictionary.to_pylist())
@@ -198,12 +198,12 @@ def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
     elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_boolean(cells.type):
         numbers = numbers_of(cells)
     else:
-        raise BadCell(None, f"it holds {cells.type}: {LABEL_RULE}")
+        raise BadCell(None, f"the column holds {cells.type}: {LABEL_RULE}")
     return as_flags(numbers, partial(_value, cells))
 
 
 def as_flags(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[np.uint8]:
-    """The same as uint8, if all are labels; `value` is what a cell holds, for the error."""
+    """The labels as uint8; an error if a number is no label. `value` gives the content of a cell, for the error."""
     flags = numbers
     if numbers.dtype != np.bool_:
         flags = numbers == 1
@@ -215,13 +215,13 @@ def as_flags(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[np.u
 
 
 def _words_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
-    """Labels in words: 1 where they are `rules.positive`."""
+    """Labels in words as uint8: 1 for `rules.positive`, else 0."""
     cells = text_of(cells)
     if not pa.types.is_dictionary(cells.type):
         try:
             cells = pc.cast(cells, pa.string()).dictionary_encode()
         except pa.ArrowNotImplementedError:
-            raise BadCell(None, f"it holds {cells.type}: labels must be texts, numbers or booleans") from None
+            raise BadCell(None, f"the column holds {cells.type}: labels must be texts, numbers or booleans") from None
     words = ["" if word is None else str(word).strip() for word in cells.dictionary.to_pylist()]
     used = pc.unique(cells.indices).drop_null().to_pylist()
     if cells.null_count or any(not words[at] for at in used):
@@ -236,10 +236,10 @@ def _words_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
 
 
 def strings(texts: Iterable[str | None]) -> Any:
-    """An Arrow array of them, null for None.
+    """An Arrow array of texts, null for None.
 
-    pa.array imports pandas where that is installed, as a Python number does that is given to a function of Arrow. This
-    takes longer than a million rows.
+    pa.array imports pandas if it is installed, and so does a function of Arrow with a Python number as argument. This
+    import takes longer than reading a million rows.
     """
     letters = [None if text is None else text.encode() for text in texts]
     ends = np.cumsum([0, *(len(one or b"") for one in letters)], dtype=np.int64)
@@ -250,10 +250,10 @@ def strings(texts: Iterable[str | None]) -> Any:
 
 
 def numbers_of(cells: Any, missing: float = np.nan) -> NDArray[Any]:
-    """The numbers of an array, without a copy if none is missing; bool as uint8.
+    """The numbers of an Arrow array, without a copy if none is missing; bool as uint8.
 
-    Those that are missing are `missing`; where that is NaN, integers among which some are missing become float64.
-    Arrow's own way imports pandas.
+    Missing numbers become `missing`. If this is NaN, integers with missing numbers become float64. Arrow's own
+    conversion would import pandas.
     """
     flags = pa.types.is_boolean(cells.type)
     if cells.null_count and missing != missing and (flags or pa.types.is_integer(cells.type)):
@@ -278,7 +278,7 @@ def levels_of(cells: Any, rules: Rules) -> NDArray[Any]:
 
 
 def as_levels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[Any]:
-    """The same, if all are levels; `value` as of `as_flags`."""
+    """The numbers; an error if a number is no level. `value` as for `as_flags`."""
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     if not (low >= 0 and high < np.inf):
         index, rule = int(np.argmin((numbers >= 0) & (numbers < np.inf))), LEVEL_RULE
@@ -290,7 +290,7 @@ def as_levels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[Any
 
 
 def as_scores(numbers: NDArray[Any], nan_policy: str, value: Callable[[int], Any]) -> NDArray[Any]:
-    """The same, if all have a rank; `value` as of `as_flags`."""
+    """The numbers; an error if a number has no rank. `value` as for `as_flags`."""
     if nan_policy == "raise" and has_nan(numbers):
         index = int(np.isnan(numbers).argmax())
         raise BadCell(index, f"the score is {value(index)}: {NO_RANK}")
@@ -320,7 +320,7 @@ def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
 
 
 def _numeric(cells: Any, what: str, rules: Rules) -> Any:
-    """Cells of any type as numbers; `what` they are, for errors."""
+    """Cells of any type as numbers; errors call them `what`."""
     numbers = cells
     if pa.types.is_string(cells.type):
         numbers = _parsed(pc.utf8_trim_whitespace(cells), what, rules)
@@ -329,27 +329,28 @@ def _numeric(cells: Any, what: str, rules: Rules) -> Any:
     elif pa.types.is_decimal(cells.type):
         digits, scale = cells.type.precision, cells.type.scale
         if digits <= 15 and 0 <= scale <= 22:
-            # The quotient of two exact floats is the nearest one; Arrow's own conversion often is another.
+            # The quotient of two exact floats is the nearest float. Arrow's own conversion often gives another float.
             whole = pc.cast(pc.cast(cells, pa.decimal128(digits, scale)).view(pa.decimal128(digits, 0)), pa.int64())
             numbers = pc.divide(pc.cast(whole, pa.float64()), 10.0**scale) if scale else whole
         else:
             numbers = _parsed(pc.cast(cells, pa.string()), what, Rules(), scale)
     elif not (pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type)):
-        raise BadCell(None, f"it holds {cells.type}, not numbers")
+        raise BadCell(None, f"the column holds {cells.type}, not numbers")
     return numbers
 
 
 def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> Any:
-    """Numbers from text: int64 if all are, else float64, null where missing.
+    """Numbers from text: int64 if all are integers of 64 bits, else float64; null if missing.
 
-    `scale`: of decimals, each of which must be the only one with no more digits that its float64 stands for.
+    `scale`: the texts are decimals of this scale. It is an error if a decimal does not equal the shortest text of its
+    float64.
     """
     given = texts
     if rules.decimal == ",":
-        # A point is no sign of these numbers: two signs are none either.
+        # A point is not valid in these numbers. Doubling it makes them invalid for Arrow too.
         texts = pc.replace_substring(pc.replace_substring(texts, ".", ".."), ",", ".")
     try:
-        # Floats first: Arrow's integers also take hexadecimal.
+        # Parse floats first: Arrow also accepts hexadecimal integers.
         floats = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:
         missing = pc.is_in(pc.utf8_lower(given), value_set=strings(MISSING))
@@ -363,12 +364,12 @@ def _parsed(texts: Any, what: str, rules: Rules, scale: int | None = None) -> An
                 if text is not None and not is_number(text):
                     cell = given[index].as_py()
                     other = "." if rules.decimal == "," else ","
-                    hint = f" (it is one with decimal={other!r})" if is_number(cell, other) else ""
+                    hint = f" (it is a number with decimal={other!r})" if is_number(cell, other) else ""
                     if what == "score" and cell.startswith("#"):  # as Excel writes an error, in many languages
                         hint = f" (it is a missing score with na={cell!r})"
                     raise BadCell(index, f"the {what} is {quoted(cell)}, not a number{hint}") from None
             raise
-    # Arrow reads a sign of floats that it does not read of integers.
+    # Arrow accepts a plus sign in floats, but not in integers.
     signed = pc.any(pc.starts_with(texts, "+")).as_py()
     try:
         return pc.cast(pc.replace_substring_regex(texts, "^[+]", "") if signed else texts, pa.int64())
@@ -416,7 +417,7 @@ def encoded(cells: Any) -> Any:
         try:
             cells = cells.dictionary_encode()
         except pa.ArrowNotImplementedError:
-            raise BadCell(None, f"it holds {cells.type}: groups must be numbers or texts") from None
+            raise BadCell(None, f"the column holds {cells.type}: groups must be numbers or texts") from None
     names = cells.dictionary.to_pylist()
     wrong = {at for at, name in enumerate(names) if name is None or name == "" or name != name}
     if cells.null_count or wrong:
@@ -427,7 +428,7 @@ def encoded(cells: Any) -> Any:
 
 
 def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> NDArray[np.int64]:
-    """The code of the group in each cell of a column; what has none yet is given the next."""
+    """The code of the group in each cell of a column. A new group has the next code."""
     indices = numbers_of(cells.indices)
     if codes and indices.shape[0]:
         before, now = next(iter(codes)), cells.dictionary[int(indices[0])].as_py()
@@ -435,7 +436,7 @@ def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> ND
             problem = f"the group is {quoted(now)}, but {quoted(before)} came before: give all groups one type"
             raise BadCell(None, problem, column)
     code = np.full(len(cells.dictionary), -1, np.int64)
-    code[indices[::-1]] = np.arange(indices.shape[0])[::-1]  # the first row of each, for the order in which they come
+    code[indices[::-1]] = np.arange(indices.shape[0])[::-1]  # the first row of each group, for the order of the codes
     order = np.argsort(code)
     for used in order[code[order] >= 0].tolist():
         code[used] = codes.setdefault(cells.dictionary[used].as_py(), len(codes))
@@ -443,15 +444,15 @@ def coded(cells: Any, codes: dict[Any, int], column: Column | None = None) -> ND
 
 
 def _sort_of_name(name: Any) -> Any:
-    """What two groups share that can be one: numbers of any type are equal by value."""
+    """The kind of a group's name. Numbers of all types are one kind, as they are equal by value."""
     return Number if isinstance(name, Number) and not isinstance(name, bool) else type(name)
 
 
 def ascending(names: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
-    """The place of each name among them all, and these in order."""
+    """(the place of each name in ascending order, the names in that order)."""
     try:
         order = sorted(range(len(names)), key=names.__getitem__)
-    except TypeError:  # groups of several files or batches may be of types that have no common order
+    except TypeError:  # the names have types without a common order
         order = sorted(range(len(names)), key=lambda code: str(names[code]))
     rank = np.empty(len(names), np.int64)
     rank[order] = np.arange(len(names))
@@ -469,7 +470,7 @@ def ids_of(cells: Any) -> Any:
 
 
 def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], rules: Rules) -> list[Any]:
-    """The cells of each column as its role asks for; groups with a dictionary."""
+    """The cells of each column, converted for its role; groups as a dictionary array."""
     makers: dict[str, Callable[[Any], Any]] = {
         "label": lambda cell: labels_of(cell, rules), "grade": lambda cell: levels_of(cell, rules),
         "score": lambda cell: scores_of(cell, rules), "group": encoded, "ids": ids_of,
@@ -492,7 +493,7 @@ def whole(column: Any) -> Any:
 
 
 def text_of(cells: Any) -> Any:
-    """The cells; an error for the first that is to be text, but is none."""
+    """The cells; an error for the first cell of a text column that is not UTF-8."""
     try:
         cells.validate(full=True)
     except pa.ArrowInvalid:
@@ -508,11 +509,11 @@ def text_of(cells: Any) -> Any:
 
 
 def no_text(text: str) -> str:
-    return f"{quoted(text)} holds a lone surrogate, which is no character"
+    return f"{quoted(text)} holds a lone surrogate, which is not a character"
 
 
 def _plain(cells: Any) -> Any:
-    """The cells with any encoding of a text or dictionary column undone."""
+    """The cells of a column, decoded if it is a dictionary or another encoding of text."""
     cells = text_of(cells)
     if pa.types.is_dictionary(cells.type):
         cells = cells.dictionary_decode()

@@ -1,4 +1,4 @@
-"""What can be scanned: files, Arrow streams and datasets, lazy queries, arrays and functions, as sources."""
+"""Sources for `scan`: files, Arrow streams and datasets, lazy queries, arrays and functions."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ pa: Any = Later("pyarrow")
 
 __all__ = ["FIRST_LEVELS", "OtherSchema", "Parquet", "names_array", "open_source"]
 
-_ROWS = 1 << 20  # rows of a piece, where the source leaves the choice
-FIRST_LEVELS = "grade=1 says that the first are levels"
-_LONG_GROUP = 4 * _ROWS  # row groups beyond this are read in pieces
+_ROWS = 1 << 20  # rows of a piece, if the source leaves the choice
+FIRST_LEVELS = "grade=1 says that the first array holds levels"
+_LONG_GROUP = 4 * _ROWS  # row groups with more rows are read in pieces
 
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
                 workers: int, in_order: bool, unlabelled: bool, grade: Column | None, layout: Layout) -> Source:
-    """The source for what a caller gave.
+    """The source for the data of a caller.
 
-    `in_order`: its rows must come one after the other; `unlabelled`: without labels, no row is relevant.
+    `in_order`: the rows are read one after the other. `unlabelled`: if there are no labels, no row is relevant.
     """
     listed = source if isinstance(source, list) else [source]
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
@@ -62,7 +62,7 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
             raise TypeError("score must name the column of the scores")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
                              nan_policy=nan_policy, grade=grade, workers=workers, layout=layout)
-        row_groups = Parquet(reader) if all_parquet(reader) else reader  # which looks at the schemas
+        row_groups = Parquet(reader) if all_parquet(reader) else reader  # `Parquet` checks the schemas
         return reader if in_order else row_groups
     rules = layout.rules(nan_policy, label is not None)
     if layout.delimiter is not None:
@@ -71,8 +71,8 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
         if rules != Rules(nan_policy):
             raise ValueError("na, decimal and positive are for columns of text, but source is a tuple of arrays")
         if len(source) not in (2, 3):
-            raise ValueError(f"source is a tuple of {len(source)}: it must be (y_true, y_score) or (y_true, y_score, "
-                             "groups)")
+            raise ValueError(f"source is a tuple of length {len(source)}: it must be (y_true, y_score) or (y_true, "
+                             "y_score, groups)")
         slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS)
         return _Batches(slices, None, None, None, rules, rows=num_items, cheap=True, tuples=True, grade=grade)
     if callable(source):
@@ -91,7 +91,7 @@ def _paths(listed: list[Any]) -> list[str]:
         if os.path.isdir(text):
             found = []
             for folder, folders, names in os.walk(text):
-                # What engines write beside the data begins so.
+                # Engines give such names to files that are not data.
                 folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
                 found += [os.path.join(folder, name) for name in sorted(names) if not name.startswith((".", "_"))]
             if not found:
@@ -112,16 +112,16 @@ def _paths(listed: list[Any]) -> list[str]:
 
 
 def all_parquet(reader: TableReader) -> bool:
-    """Whether `Parquet` reads these files: what the labels and the statistics say is what they mean."""
+    """Whether `Parquet` can read these files: uncompressed Parquet, without options that change labels or scores."""
     return reader.rules.plain and all(file_kind(path)[1:] == ("parquet", None) for path in reader.paths)
 
 
 class Parquet(Source):
-    """The Parquet files of a reader: a task is a row group, and a pass decodes the columns that it needs.
+    """The Parquet files of a reader. A task is a row group, and a pass decodes only the columns that it needs.
 
-    The scores of a row group without relevant rows are decoded once, in the second pass; not at all, if they are
-    integers that lie between two thresholds (statistics leave NaN out, so of floats they do not say it). Those of the
-    others are decoded in both, or kept, as far as there is room.
+    The scores of a row group without relevant rows are decoded once, in the second pass. They are not decoded at all if
+    they are integers between two thresholds. (Statistics ignore NaN, so they do not show this for floats.) The scores
+    of other row groups are decoded in both passes, or kept if memory allows it.
     """
 
     cheap = True
@@ -144,7 +144,7 @@ class Parquet(Source):
             file = self._open(path)
             with parquet_errors(path):
                 schema, metadata = file.schema_arrow, file.metadata
-                _ = schema.names  # which may be no text
+                _ = schema.names  # raises if a name is not UTF-8
             leaves: dict[str, list[list[int]]] = {"label": [], "grade": [], "score": []}
             for role, column in reader.roles:
                 at = _found(path, schema.names, column)
@@ -166,7 +166,7 @@ class Parquet(Source):
             file.close()
         self.dtypes = tuple(dtypes)
         self.integers = all(pa.types.is_integer(types[column]) for _, column in self.scores)
-        # The row groups whose scores were decoded, all fit to be ranked, with those of them that are kept.
+        # The row groups whose scores were decoded and found valid, with the pieces that are kept.
         self.decoded: dict[tuple[int, int], list[Piece]] = {}
         self.room, self.lock = 0, threading.Lock()
 
@@ -199,7 +199,7 @@ class Parquet(Source):
                     self.room += size
 
     def _reserved(self, where: tuple[int, int], size: int) -> bool:
-        """Whether there is room to keep the scores of a row group, which are decoded now."""
+        """Whether memory allows it to keep the scores of a row group, which are decoded now."""
         with self.lock:
             self.decoded[where] = []
             fits = size <= self.room
@@ -232,11 +232,11 @@ class Parquet(Source):
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
         wanted = [[] if want == "score" else label, *scores]
-        # What was decoded before has no missing score, where that is an error.
+        # A row group that was decoded before has no missing score if missing scores are an error.
         policy = self.nan_policy if before is None else "worst"
         try:
             for cells in self._cells(want, file, group, rows, wanted):
-                check_unchanged(path, state)  # what was just read is of the file that was opened first
+                check_unchanged(path, state)  # the file must be the same as when it was opened
                 if len(cells) < len(wanted):
                     yield nothing
                     return
@@ -254,7 +254,7 @@ class Parquet(Source):
             raise ValueError(f"{path}: rows {first + 1} to {first + rows}: {first_line(error)}") from None
 
     def _cells(self, want: str, file: Any, group: int, rows: int, wanted: list[list[int]]) -> Iterator[list[Any]]:
-        """Of a row group the columns wanted, without scores where no row is relevant; a long one in pieces."""
+        """The wanted columns of a row group, without scores if no row is relevant; in pieces if it is long."""
         if rows > _LONG_GROUP:
             yield from columns_of(file, wanted, _ROWS, [group], self.threads)
             return
@@ -284,22 +284,22 @@ class Parquet(Source):
 
 
 class OtherSchema(ValueError):
-    """Parquet files with a column that is of several types."""
+    """A column has different types in different Parquet files."""
 
 
 class _ParquetFile(NamedTuple):
     path: str
     metadata: Any
     label: list[int]
-    """The leaves of the column: numbers, as names need not be distinct."""
+    """The numbers of the column's leaves. Names need not be distinct."""
     scores: list[list[int]]
     start: int
-    """Rows of the files before."""
+    """The number of rows in the files before this file."""
     state: tuple[int, ...] | None
 
 
 def _check_types(path: str, metadata: Any, leaves: Iterable[int]) -> None:
-    """An error if a row group has a column of another type than the file: asked for its statistics, pyarrow aborts."""
+    """Raise an error if a row group has a column of another type than the file: its statistics would abort pyarrow."""
     for leaf, at in product(leaves, range(metadata.num_row_groups)):
         with parquet_errors(path):
             type_, other = metadata.schema.column(leaf).physical_type, metadata.row_group(at).column(leaf).physical_type
@@ -308,7 +308,7 @@ def _check_types(path: str, metadata: Any, leaves: Iterable[int]) -> None:
 
 
 def _bounds(group: Any, leaves: list[int]) -> tuple[Any, Any] | None:
-    """The least and the greatest cell of a column in a row group, if statistics say it and that no cell is empty."""
+    """The least and the greatest cell of a column in a row group, if the statistics have them and no cell is empty."""
     if len(leaves) != 1:
         return None
     column = group.column(leaves[0])
@@ -334,14 +334,14 @@ def _checked_groups(type_: Any, place: str) -> None:
     if str(plain).split("[")[0] in ("binary", "large_binary", "fixed_size_binary", "binary_view") or (
         pa.types.is_nested(plain) or isinstance(plain, pa.BaseExtensionType)
     ):
-        raise ValueError(f"{place}: it holds {type_}: groups must be numbers or texts")
+        raise ValueError(f"{place}: the column holds {type_}: groups must be numbers or texts")
 
 
 _Made = tuple["NDArray[Any] | None", "NDArray[Any]", "NDArray[np.int64] | None"]  # label, score, group
 
 
 class _Batches(Source):
-    """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only these."""
+    """Batches from a function: Arrow record batches, data frames, or tuples of arrays; `tuples`: only tuples."""
 
     def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
                  group: Column | None, rules: Rules, *, rows: int | None = None, cheap: bool = False,
@@ -350,7 +350,7 @@ class _Batches(Source):
         self.open, self.label, self.score, self.group = open_, label, score, group
         self.rules, self.nan_policy = rules, rules.nan_policy
         self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
-        self.codes: dict[Any, int] = {}  # of the groups
+        self.codes: dict[Any, int] = {}  # the codes of the groups
 
     def tasks(self, want: str) -> Iterator[Task]:
         start = 0
@@ -367,7 +367,7 @@ class _Batches(Source):
             self.rules.check_met("source")
 
     def _split(self, batch: Any, start: int) -> Iterable[Any]:
-        """What the source gave, as tuples or Arrow data."""
+        """A batch of the source, as tuples or Arrow data."""
         if isinstance(batch, tuple):
             if not self.tuples and (self.label, self.score) != (None, None):
                 raise ValueError("label and score name columns, but the source gives tuples of arrays")
@@ -429,7 +429,7 @@ class _Batches(Source):
             return label, score, None
         pa = needed("pyarrow", "a scan of groups")
         try:
-            native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # as Arrow wants them
+            native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # Arrow needs native bytes
             return label, score, coded(encoded(pa.array(native)), self.codes)
         except (pa.ArrowException, OverflowError) as error:
             raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
@@ -443,7 +443,7 @@ class _Batches(Source):
 
 
 def names_array(names: Sequence[Any]) -> NDArray[Any]:
-    """Names of groups as an array; what is neither number nor text, or stands beside such, is text."""
+    """Names of groups as an array. Names that are not all numbers, all strings or all bytes become strings."""
     kinds = ((int, float, np.number, np.bool_), str, bytes)
     if not any(all(isinstance(name, kind) for name in names) for kind in kinds):
         names = [str(name) for name in names]
@@ -451,8 +451,8 @@ def names_array(names: Sequence[Any]) -> NDArray[Any]:
 
 
 def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[Any]], int]:
-    """Slices of arrays in memory or mapped to it, and how many items there are."""
-    # Lists and what is masked are looked at as a whole; others may be too large for that.
+    """(a function that gives slices of the arrays, the number of items)."""
+    # Lists and masked arrays are checked as a whole. Other arrays may be too large for that.
     source = tuple(
         checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
         for array, name, what in zip(source, ("y_true", "y_score"), (rule, SCORES), strict=False)
@@ -473,20 +473,20 @@ def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[A
 
 
 def _stream(source: Any, where: str) -> Any:
-    """Its batches; an error for a type of columns that Arrow lacks, as the integers of 128 bits of polars."""
+    """The batches of a source; an error for column types that Arrow lacks, such as polars' integers of 128 bits."""
     pa = needed("pyarrow", "reading this source")
     try:
         return pa.RecordBatchReader.from_stream(source)
     except pa.ArrowInvalid as error:
-        raise TypeError(f"{where}: Arrow cannot read a column of it ({first_line(error)}): cast the column") from None
+        raise TypeError(f"{where}: Arrow cannot read a column ({first_line(error)}): cast the column") from None
 
 
 def _arrow(source: Any, columns: list[Column]) -> tuple[Callable[[], Iterator[Any]], int | None, bool]:
-    """(function that gives batches, number of rows, whether reading is cheap)."""
+    """(a function that gives batches, the number of rows, whether reading again is cheap)."""
     pa = needed("pyarrow", "reading this source")
 
     def wanted(names: list[str]) -> list[str] | None:
-        """The columns to read; None for all, where numbers say which."""
+        """The columns to read; None (all columns) if a column is given by number."""
         for column in columns:
             _found("source", names, column)
         asked = dict.fromkeys(column for column in columns if isinstance(column, str))

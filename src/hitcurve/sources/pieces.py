@@ -1,7 +1,7 @@
-"""Rows as they are read: pieces of a few, and the sources that give these.
+"""Pieces of rows, and the sources that give them.
 
-A `Source` gives tasks, in the order of the rows; a task, called in any thread, gives pieces. Only the columns that a
-pass wants are decoded. What is wrong with a row is a ValueError that names file, row and column.
+A `Source` gives tasks in the order of the rows. A task gives pieces, and may be called in any thread. Only the columns
+that a pass wants are decoded. A bad row is a ValueError that names file, row and column.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["Gaps", "Piece", "Source", "Task", "piece_of"]
 
 
 class Piece(NamedTuple):
-    """Some rows, with what was asked for; what was not is None."""
+    """Some rows, with the columns that the pass wants. Other columns are None."""
 
     rows: int
     scores: tuple[Any, ...] = ()
@@ -27,19 +27,19 @@ class Piece(NamedTuple):
     relevant: Any = None
     """Scores of the relevant rows, for each column."""
     label: Any = None
-    """uint8: 1 for a relevant item, else 0. Of a graded source: the level, of any real type, above 0 if relevant."""
+    """uint8: 1 for a relevant item, else 0. For a graded source: the level, of any real type, above 0 if relevant."""
     group: Any = None
-    """The row's place among the groups in the order in which they came."""
+    """The code of each row's group. Groups are numbered in the order in which they first occur."""
     ids: Any = None
     """A pyarrow array of strings."""
     start: int = 0
-    """Rows of the source before these."""
+    """The number of rows of the source before these rows."""
     places: Any = None
-    """Which rows are relevant, where relevant scores and all scores were asked for."""
+    """The places of the relevant rows, if relevant scores are wanted."""
     gaps: Any = None
-    """In place of the scores, for each column: how many thresholds lie below all of them; the others lie above."""
+    """In place of the scores, for each column: the number of thresholds below all scores. The others are above all."""
     levels: Any = None
-    """Of the relevant rows of a graded source, where their scores were asked for."""
+    """The levels of the relevant rows of a graded source, if relevant scores are wanted."""
 
 
 def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[Any] | None,
@@ -55,42 +55,42 @@ def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[Any] | 
 
 Task = Callable[[], Iterable[Piece]]
 Gaps = Callable[[Sequence[tuple[int, int]]], "list[int] | None"]
-"""Of the least and the greatest score of each column: the gaps between thresholds in which they lie."""
+"""From the least and the greatest score of each column to `Piece.gaps`; None if a threshold lies between the two."""
 
 
 class Source:
-    """Rows that can be read, once or again and again."""
+    """Rows that can be read once or several times."""
 
     rows: int | None = None
-    """How many there are, if that is known beforehand."""
+    """The number of rows, if it is known beforehand."""
     graded = False
-    """Rows have levels in place of labels."""
+    """Whether rows have levels in place of labels."""
     cheap = False
-    """Reading again costs less than a copy on disk. Some others cannot be read again."""
+    """Whether reading again costs less than a copy on disk. If not, the rows may be readable only once."""
     dtypes: Sequence[set[np.dtype[Any]]] = ()
-    """For each column of scores the types that are known beforehand to come."""
+    """For each column of scores, the types that are known beforehand."""
     notes: Sequence[str] = ()
-    """What was found out about the form of the data, in sentences, once they were read."""
+    """Sentences about the form of the data. They are complete once the data were read."""
 
     def guess(self) -> int | None:
-        """About how many rows there are."""
+        """An estimate of the number of rows, or None."""
         return None
 
     def tasks(self, want: str) -> Iterator[Task]:
-        """Of the rows, "relevant": the relevant scores; "score": the scores; "both"; "rows": all columns, in order."""
+        """Tasks for a pass. `want`: "relevant" (relevant scores), "score" (all scores), "both", "rows" (everything)."""
         raise NotImplementedError
 
     def again(self, gaps: Gaps) -> Iterator[Task]:
-        """The scores once more, or the gaps in which they lie, where these are known without them."""
+        """Tasks for a second pass over the scores. Pieces may have gaps in place of scores that need not be decoded."""
         return self.tasks("score")
 
     def keep(self, room: int) -> None:
-        """So many bytes of scores may wait, decoded, to be read once more; a source may use them or not."""
+        """Allow the source to keep this many bytes of decoded scores for the second pass. A source may keep fewer."""
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        """The place of each group code among the groups met, ascending, and their names."""
+        """For each group code its place in the ascending order of names; the names in that order."""
         raise NotImplementedError
 
     def place(self, row: int) -> str:
-        """Where a row is, counted from 0 over all that was read."""
+        """The place of a row in words, for errors. `row` counts from 0 over all files."""
         return f"source: row {row + 1}"

@@ -1,9 +1,10 @@
-"""scan: the hit curve of data larger than memory, from one machine's files, streams and queries.
+"""scan: the hit curve of data larger than memory, from files, streams and queries on one machine.
 
-A row of the table is a relevant score with how many items score above and at it. So a first pass collects the relevant
-scores, a second counts all scores against them; partial counts add up, and memory is that of the relevant items and a
-few batches. What is dear to read again (text, queries, streams that come once) is kept as plain scores meanwhile, in
-memory while these are few, else in a temporary file without a name, which the system removes with the process.
+A row of the table is a relevant score with the numbers of items above it and at it. So the first pass collects the
+relevant scores, and the second pass counts all scores against them. Partial counts add up, and memory is needed only
+for the relevant items and a few batches. If a source is expensive to read again (text, queries, streams that come
+once), its scores are kept for the second pass: in memory if they are few, otherwise in a temporary file without a name,
+which the system removes with the process.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Job", "ScanProgress", "run_tasks", "scan"]
 
-_HELD = 256 << 20  # bytes of scores kept in memory, where the caller sets no limit; else an eighth of the limit
-_BIN_BYTES = 120  # for each edge when bins are counted and measured, for which there is half of the limit
-_ORDERED_BYTES = 112  # for each row of the table when rows come best first
+_HELD = 256 << 20  # bytes of scores kept in memory, at most; with a limit of memory, at most an eighth of the limit
+_BIN_BYTES = 120  # memory for each edge of a bin; bins have half of the limit of memory
+_ORDERED_BYTES = 112  # memory for each row of the table when rows come best first
 _TOGETHER = 1 << 20  # items of complete groups that are ranked together
-_PARTS_FROM = 80_000  # relevant items from which items are thrown into parts,
-_BLOCKS = 6 << 16  # which have blocks for so many, however few come
-_LEVEL_BYTES = 150  # for each item above level 0, beside the table
+_PARTS_FROM = 80_000  # from so many relevant items on, items are sorted into parts before they are counted
+_BLOCKS = 6 << 16  # the parts have memory for at least so many items
+_LEVEL_BYTES = 150  # memory for each item above level 0, beside the table
 _NO_GRADE = {
     "label": "levels take the place of labels",
     "actives": "actives are items without levels",
@@ -114,9 +115,9 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     source : str, path, list, Arrow or lazy data, tuple of arrays, or callable
         The data, in one of these forms. A Parquet, CSV, TSV or Excel file (any file that `hitcurve table` reads), a
         folder, a glob, or a list of these. An Arrow table, dataset or stream. A DuckDB relation or a polars LazyFrame.
-        A tuple of arrays ``(y_true, y_score)`` or ``(y_true, y_score, qid)``; the arrays may be mapped to memory. A
-        function without arguments that returns the batches anew at each call: Arrow record batches, data frames, or
-        tuples of arrays.
+        A tuple of arrays ``(y_true, y_score)`` or ``(y_true, y_score, qid)``; the arrays may be memory-mapped files. A
+        function without arguments that returns new batches at each call: Arrow record batches, data frames, or tuples
+        of arrays.
     label, score, group : str or int
         The columns, by name or by number from 1. Labels are 0/1 or true/false. Tuples of arrays need no columns. If a
         function returns tuples of arrays with groups, write ``group=3``.
@@ -136,28 +137,28 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     unretrieved : array_like, optional
         With `grade`, the levels of relevant items that were never retrieved. It cannot be combined with `group`.
     sorted : {"score", "group"}, optional
-        The order of the rows. ``"score"``: the best row comes first. ``"group"``: the rows of a group follow each
-        other. One pass is then enough, in O(1) memory beside the result. The order is checked.
+        The order of the rows. ``"score"``: from the best row to the worst. ``"group"``: the rows of a group follow each
+        other. One pass is then enough, in O(1) memory beside the result. Rows in another order are an error.
     max_memory : int, optional
         The limit of memory in bytes, beyond the memory of Python and the libraries. Without a limit, memory grows with
         the number of relevant items.
     tolerance : float, optional
         Allows bins if the table of all relevant items does not fit `max_memory`. The best scores stay exact, and a
-        sample of the other relevant scores are the edges of the bins. The average precision (under expected ties) is
-        then known to lie in an interval of at most this width. ``tie_report()`` gives wider bounds, which also include
-        true ties.
+        sample of the other relevant scores are the edges of the bins. Average precision (under expected ties) is then
+        known up to an interval of at most this width. A wider interval is an error. ``tie_report()`` gives wider
+        bounds, which also include true ties.
     header : bool
-        True if the first line of CSV, TSV and Excel holds the column names.
+        Whether the first line of CSV, TSV and Excel holds the column names.
     delimiter : str, optional
         The character between the cells of CSV and TSV. Default: a comma in CSV, a tab in TSV. If a file cannot be read
         with the default, but with exactly one other of comma, semicolon and tab, this other character is taken, and a
         UserWarning names it.
     decimal : {".", ","}, optional
-        The decimal mark of numbers that are text. Default: a point. If the numbers of a CSV or TSV file can be read
-        only with a comma, the comma is taken, and a UserWarning says so. The first 64 KB of the file decide.
+        The decimal mark of numbers in text. Default: a point. If the numbers of a CSV or TSV file can be read only with
+        a comma, the comma is taken, and a UserWarning says so. The first 64 KB of the file decide.
     na : str or sequence of str, optional
-        Texts that mean a missing score, beside an empty cell, ``nan``, ``NA`` and ``null``. If such a text is a number,
-        scores of this value are missing too: ``na="-999"``. `nan_policy` decides how missing scores count.
+        Texts that mean a missing score, besides an empty cell, ``nan``, ``NA`` and ``null``. If such a text is a
+        number, scores of this value are missing too: ``na="-999"``. `nan_policy` decides how missing scores count.
     positive : str, optional
         The label of the relevant rows, if the column `label` holds words. Rows with any other label are not relevant.
         An empty label is an error. A source without a single label of this text is an error too.
@@ -176,10 +177,10 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     Raises
     ------
     ValueError
-        If a row has no rank, if a file is broken or has another schema, if the source changed between the two passes,
-        if the rows are not sorted as `sorted` says, if no single type holds all scores, or if the groups have several
-        types (numbers, texts, ...). The message names the file, the row and the column. Also if `max_memory` or
-        `tolerance` cannot be kept. The message then names the value that is needed.
+        If a label or score is invalid, if a file is broken or has another schema, if the source changed between the two
+        passes, if the rows are not sorted as `sorted` says, if no single type holds all scores, or if the groups have
+        several types (numbers, texts, ...). The message names the file, the row and the column. Also if `max_memory` or
+        `tolerance` is too small. The message then names the memory that is needed.
     TypeError, ImportError
         If an argument or a column has the wrong type, or if the package that reads the source is not installed.
 
@@ -235,7 +236,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
 
 def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: Any, grade: Any, actives: Any,
                     num_relevant: Any, unretrieved: Any, sorted: str | None, tolerance: Any) -> None:  # fmt: skip
-    """An error for arguments that exclude each other."""
+    """Raise an error for arguments that cannot be combined."""
     levels = grade is not None
     hits = {"label": label, "actives": actives, "num_relevant": num_relevant, "tolerance": tolerance}
     problems = (
@@ -258,7 +259,7 @@ def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: 
 
 
 def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: ScanProgress) -> None:
-    """Every piece of every task to `handle(worker, piece)`; no two calls for one worker at the same time."""
+    """Call `handle(worker, piece)` for every piece of every task. Calls for the same worker never overlap."""
     free = list(range(workers))
     left = threading.Event()
 
@@ -266,7 +267,7 @@ def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], worke
         worker = free.pop()
         try:
             for piece in task():
-                if left.is_set():  # Ctrl-C: what has begun ends with its piece
+                if left.is_set():  # Ctrl-C: tasks that run end after their current piece
                     break
                 handle(worker, piece)
                 shown.add(piece.rows)
@@ -278,7 +279,7 @@ def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], worke
 
 
 class ScanProgress(Progress):
-    """Passes over rows."""
+    """The progress of passes over rows."""
 
     def __init__(self, source: Source, passes: int, wanted: bool | None) -> None:
         super().__init__(wanted)
@@ -291,14 +292,14 @@ class ScanProgress(Progress):
 
 
 class _OtherType(Exception):
-    """The scores that are not relevant have a type in which the thresholds were not made."""
+    """Other scores have a type that differs from the type of the thresholds."""
 
 
 class Job:
-    """One scan: of rows as they come, with one or several columns of scores, each of which ranks them.
+    """A scan of rows with one or several columns of scores. Each column makes a ranking.
 
-    `rows` is how many were met, `missing` how many have no score, for each column; `kept` what was met, where that is
-    wanted, `ids` what pieces with ids are added to.
+    `rows` is the number of rows so far, and `missing` has the number of rows without a score for each column. `kept` is
+    a list of all pieces, or None. `ids` collects the ids of the pieces, or is None.
     """
 
     def __init__(self, source: Source, shown: ScanProgress, lower: Sequence[bool], nan_policy: str, workers: int,
@@ -315,7 +316,7 @@ class Job:
         self.lock = threading.Lock()
 
     def meet(self, piece: Piece, scores: Sequence[NDArray[Any]]) -> None:
-        """Takes note of rows that are read for the first time."""
+        """Count a piece of rows that is read for the first time, and note the types of its scores."""
         for types, score in zip(self.types, scores, strict=True):
             types.add(score, lambda: self.source.place(piece.start))
         self.count_missing(piece)
@@ -334,13 +335,13 @@ class Job:
                     self.missing[at] += number
 
     def twice(self) -> list[HitCurve | GainCurve]:
-        """The relevant scores first, then the counts."""
+        """Two passes: collect the relevant scores, then count all scores."""
         while True:
             try:
                 with ExitStack() as opened:
                     return _TwoPasses(self, opened).curves()
             except _OtherType:
-                # Compared as in one array, so also the thresholds: from the beginning, now that the type is known.
+                # The thresholds must have the common type of all scores. It is known now, so start again.
                 self.shown.at = 0
                 self.shown.next_pass(self.source.rows or 0)
 
@@ -351,13 +352,13 @@ class Job:
         return rows.curve()
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
-        """One pass against known relevant scores; where the source has no labels, their items are not in it."""
+        """One pass against known relevant scores; `unlabelled`: the relevant items are not in the source."""
         known = _Actives(self, actives, not unlabelled)
         run_tasks(self.source.tasks("score" if unlabelled else "both"), known.count, len(known.counters), self.shown)
         return known.curve()
 
     def by_group(self, order: str | None) -> list[HitCurves | GainCurves]:
-        """The curves of groups: of rows that come group by group as they come, else of groups put apart first."""
+        """The curves of groups. Unless the rows come group by group, they are first put into parts by group."""
         groups = _Groups(self)
         if order == "group":
             groups.as_they_come()
@@ -371,13 +372,13 @@ class Job:
 
 
 class _TwoPasses:
-    """The relevant scores, then all scores counted against them."""
+    """Two passes: the first collects the relevant scores, the second counts all scores against them."""
 
     def __init__(self, job: Job, opened: ExitStack) -> None:
         source, max_memory, columns = job.source, job.max_memory, len(job.lower)
         job.rows, job.missing = 0, [0] * columns
         self.job, self.keep = job, not source.cheap
-        # What can be read again for less is kept where memory is allowed, else only where little holds all of it.
+        # A source that is cheap to read again keeps scores only if `max_memory` allows it or if all scores are few.
         little = source.rows is not None and source.rows * 4 * columns <= job.held
         source.keep(max_memory // 2 if max_memory is not None else job.held if little else 0)
         opened.callback(source.keep, 0)
@@ -407,7 +408,7 @@ class _TwoPasses:
 
     def _collect(self, worker: int, piece: Piece) -> None:
         self.job.meet(piece, piece.scores or piece.relevant)
-        with self.job.lock if piece.levels is not None else nullcontext():  # levels stay beside their scores
+        with self.job.lock if piece.levels is not None else nullcontext():  # levels keep the order of their scores
             for spool, found in zip(self.relevant, piece.relevant, strict=True):
                 spool.append(found)
             if piece.levels is not None:
@@ -416,7 +417,7 @@ class _TwoPasses:
             spool.append(score)
 
     def _start(self) -> int:
-        """Thresholds of what was collected; how many workers there is room for."""
+        """Make the thresholds from the relevant scores; returns the number of workers that fit in memory."""
         job, levels = self.job, self.levels
         if job.max_memory is not None:
             tables = zip(self.relevant, job.types, strict=True)
@@ -430,7 +431,7 @@ class _TwoPasses:
 
     def _count(self, worker: int, piece: Piece) -> None:
         self.seen[worker] += piece.rows
-        if not self.keep:  # the first pass met the relevant scores only
+        if not self.keep:  # the first pass saw only the relevant scores
             self.job.count_missing(piece)
         if piece.gaps is not None:
             for column, gap in zip(self.columns, piece.gaps, strict=True):
@@ -446,13 +447,13 @@ class _TwoPasses:
 
 
 class _InOrder:
-    """The table of rows that come best first, so far."""
+    """The table of rows that come best first, made piece by piece."""
 
     def __init__(self, job: Job) -> None:
         self.job, (self.types,) = job, job.types
         self.tables: list[tuple[NDArray[Any], ...]] = []
         self.num_rows = self.above = self.tied = self.hits = 0
-        self.group = np.empty(0)  # the score of the group that may go on, of which there are `tied` items
+        self.group = np.empty(0)  # the score of the last tie group, which has `tied` items so far and may continue
         self.levels = LevelCounts() if job.source.graded else None
 
     def walk(self, worker: int, piece: Piece) -> None:
@@ -467,16 +468,16 @@ class _InOrder:
         line = np.concatenate([self.group.astype(dtype, copy=False), score.astype(dtype, copy=False)])
         missing = line != line
         self._check_order(line, missing, went_on, piece.start, rows)
-        # NaN, at the end, equal each other here.
+        # NaN come last, and form one tie group.
         starts = np.flatnonzero(np.append(True, (line[1:] != line[:-1]) & ~(missing[1:] & missing[:-1])))
-        # The first group is the one that went on, if there was one; the last one may go on.
+        # The first group may continue the last group of the previous piece. The last group may continue in the next.
         ends = np.append(starts[1:], line.shape[0])
         tied = ends - starts
         above = starts + (before - went_on)
         above[0] = self.above
         if self.levels is not None:
             places = np.flatnonzero(label)
-            # A key of a row is the place of its last group's first item.
+            # The key of a level is the number of items above its tie group.
             self.levels.add(above[np.searchsorted(ends, places + went_on, "right")], label[places])
             label = label != 0
         hits = np.diff(np.append(0, np.cumsum(label, dtype=np.int64))[ends - went_on], prepend=0)
@@ -491,9 +492,9 @@ class _InOrder:
 
     def _check_order(self, line: NDArray[Any], missing: NDArray[Any], went_on: int, start: int,
                      rows: NDArray[Any]) -> None:  # fmt: skip
-        """An error if a score of `line` is better than the one before it, or comes after NaN.
+        """Raise an error if a score of `line` is better than the score before it, or comes after NaN.
 
-        `rows` are those of the piece whose scores `line` has; all, if it is empty.
+        `rows` are the rows of the piece whose scores are in `line`; if it is empty, `line` has all scores.
         """
         worse = line[1:] < line[:-1] if self.job.lower[0] else line[1:] > line[:-1]
         worse |= missing[:-1] & ~missing[1:]
@@ -522,22 +523,22 @@ class _InOrder:
 
 
 class _Actives:
-    """What is counted against relevant scores that are known; `labelled`: the source has their rows, as labels say."""
+    """Counts against known relevant scores; `labelled`: the relevant items are rows of the source, and have labels."""
 
     def __init__(self, job: Job, actives: NDArray[Any], labelled: bool) -> None:
         self.job, self.labelled, self.dtype = job, labelled, actives.dtype
         cuts, self.hits, self.nan_hits = distinct(actives)
         self.own = cuts.dtype
-        # Smaller integers are floats that any score compares with exactly, also one that was rounded.
+        # Integers below 2**53 become floats: any score compares with them exactly, even if it was rounded.
         self.small = self.own.kind != "f" and (not cuts.shape[0] or max(-int(cuts[0]), int(cuts[-1])) < 1 << 53)
         self.cuts = cuts = cuts.astype(np.float64) if self.small else cuts
-        copies = 120 * cuts.shape[0]  # that the table is made from
+        copies = 120 * cuts.shape[0]  # memory for the arrays from which the table is made
         workers = _fitting(cuts, job.workers, job.max_memory, copies)
         needed = _needed(cuts.shape[0], cuts.dtype, workers) + copies
         if job.max_memory is not None and needed > job.max_memory:
             raise _too_little(f"the table of {cuts.shape[0]:,} actives", needed, job.max_memory)
         self.counters = _counters(cuts, workers)
-        self.found = np.zeros((workers, cuts.shape[0] + 1), np.int64)  # the last: without a score
+        self.found = np.zeros((workers, cuts.shape[0] + 1), np.int64)  # the last entry: relevant rows without a score
         self.kinds: set[str] = set()
 
     def count(self, worker: int, piece: Piece) -> None:
@@ -576,7 +577,7 @@ class _Actives:
                                  num_relevant=self.job.num_relevant)
 
     def _check_found(self) -> None:
-        """An error if the relevant rows do not have the scores of the actives."""
+        """Raise an error if the relevant rows do not have the scores of the actives."""
 
         def have(number: Any) -> str:
             return f"{many(number, 'relevant rows')} {'has' if number == 1 else 'have'}"
@@ -584,23 +585,23 @@ class _Actives:
         numbers = self.found.sum(0)
         for at in np.flatnonzero(numbers[:-1] != self.hits)[:1]:
             raise ValueError(f"actives has {many(self.hits[at], 'items')} with score {self.own.type(self.cuts[at])}, "
-                             f"but {have(numbers[at])} it: actives must be the scores of all relevant items")
+                             f"but {have(numbers[at])} this score: actives must be the scores of all relevant items")
         if numbers[-1] != self.nan_hits:
             raise ValueError(f"actives has {many(self.nan_hits, 'items')} without a score, but {have(numbers[-1])} "
-                             "none")
+                             "no score")
 
 
 class _Groups:
-    """The curves of the groups of a job, so far."""
+    """The curves of the groups of a job, made part by part."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
         self.ranked: Any = GainCurves if job.source.graded else HitCurves
         self.made: list[list[HitCurves | GainCurves]] = [[] for _ in job.lower]
-        self.num_hits = self.num_groups = 0  # met so far
+        self.num_hits = self.num_groups = 0  # so far
 
     def check_room(self, rows: int, hits: int, share: float = 1) -> None:
-        """An error if there is no room for so many items, which are ranked together, beside the tables of all."""
+        """Raise an error if memory lacks for ranking so many items together, beside the tables of all groups."""
         beside, max_memory = self.num_hits, self.job.max_memory
         of_row, of_hit, of_table, of_all = (76, 150, 64, 210) if self.job.source.graded else (43, 56, 32, 88)
         needed = max(of_row * rows + of_hit * hits + of_table * beside, of_all * beside) + 300 * self.num_groups
@@ -623,7 +624,7 @@ class _Groups:
         held, last = 0, -1
 
         def close(before: int) -> None:
-            """Ranks what waits of the groups before this one."""
+            """Rank the waiting rows of the groups before this group."""
             nonlocal held, limit
             self.check_room(held, sum(int(np.count_nonzero(label)) for label, _, _ in waiting))
             label, code = (np.concatenate([one[at] for one in waiting]) for at in (0, 1))
@@ -681,7 +682,7 @@ class _Groups:
 
 
 class _Column:
-    """What is counted of one column of scores against its relevant scores."""
+    """The counts of a column of scores against its relevant scores."""
 
     def __init__(self, job: Job, at: int, relevant: Spool, levels: Spool) -> None:
         self.job, self.types, self.lower, self.relevant = job, job.types[at], job.lower[at], relevant
@@ -699,7 +700,7 @@ class _Column:
             self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
             what = f"the table of {many(relevant.length, 'relevant items', ',')}"
-            advice = "" if job.source.graded else ", or give tolerance= to accept bins"
+            advice = "" if job.source.graded else ", or pass tolerance= to accept bins"
             raise _too_little(what, self.needed, max_memory, advice)
 
     def start(self, workers: int) -> None:
@@ -707,7 +708,7 @@ class _Column:
         del self.cuts
 
     def count(self, worker: int, piece: Piece, score: NDArray[Any]) -> None:
-        # Where nothing is relevant, there is nothing to compare with.
+        # Without relevant items there are no thresholds, and the type does not matter.
         other = self.relevant.length and score.dtype != self.dtype
         if other and self.types.add(score, lambda: self.job.source.place(piece.start)) != self.dtype:
             raise _OtherType
@@ -715,7 +716,7 @@ class _Column:
         self.counters[worker].add(score.astype(self.dtype, copy=False), nan_policy, nan_policy == "raise")
 
     def gap(self, low: int, high: int) -> int | None:
-        """How many thresholds lie below both of two scores, if all others lie above both, and are integers too."""
+        """The number of thresholds below two scores, if the other thresholds are above both, and all are integers."""
         cuts = self.counters[0].cuts
         if cuts.dtype.kind == "f":
             return None
@@ -738,12 +739,12 @@ class _Column:
             found.add(part().astype(self.dtype, copy=False), nan_policy)
         bins = (counter.cuts, counter.counts(), found.counts(), counter.nan_items, found.nan_items)
         self.counters.clear()
-        del counter, found  # what they hold takes as much as the bins
+        del counter, found  # they hold as much memory as the bins
         return self._binned(*bins)
 
     def _binned(self, cuts: NDArray[Any], items: NDArray[np.int64], hits: NDArray[np.int64], nan_items: int,
                 nan_hits: int) -> HitCurve:  # fmt: skip
-        """The curve whose groups are the edges and the bins between them, if AP is known closely enough by it."""
+        """The curve whose tie groups are the edges and the bins between them; an error if AP is too uncertain."""
         tolerance, max_memory = self.job.tolerance, self.job.max_memory
         assert tolerance is not None and max_memory is not None
         lowest = -np.inf if cuts.dtype.kind == "f" else np.iinfo(cuts.dtype).min
@@ -763,7 +764,7 @@ class _Column:
         def average_precision(above: NDArray[np.int64], tied: NDArray[np.int64]) -> Any:
             return HitCurve.from_table(None, above, tied, hits, **options).average_precision()
 
-        # True ties are read as ever; only what lies in a bin is put first or last in it.
+        # True ties count as expected ties. Only the relevant items within a bin are put first or last in it.
         put = np.where(between, hits, tied)
         width = average_precision(above, put) - average_precision(above + (tied - put), put)
         if not width <= tolerance:
@@ -783,11 +784,12 @@ def _bytes(number: Any) -> str:
 
 
 def _too_little(what: str, needed: int, max_memory: int | None, advice: str = "") -> ValueError:
-    return ValueError(f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}: allow more{advice}")
+    need = f"{what} needs about max_memory={_bytes(needed)}, not {_bytes(max_memory)}"
+    return ValueError(f"{need}: raise max_memory{advice}")
 
 
 def _spooled(columns: list[Spool]) -> Iterator[Task]:
-    """Column by column; the rows are those of the first."""
+    """Tasks that give the kept scores column by column. Only pieces of the first column count rows."""
 
     def read(at: int, part: Callable[[], NDArray[Any]]) -> tuple[Piece]:
         array = part()
@@ -798,10 +800,10 @@ def _spooled(columns: list[Spool]) -> Iterator[Task]:
 
 
 def _needed(relevant: int, dtype: np.dtype[Any], workers: int, levels: int = 0) -> int:
-    """The limit of memory that the exact table of so many relevant items asks for.
+    """The limit of memory that the exact table of so many relevant items needs.
 
-    While counting, their scores, how often each occurs, slots, and for each worker counts and items thrown into parts,
-    beside batches; when the table is made, one set of counts and its columns.
+    Counting needs the relevant scores, the number of items at each, slots, batches, and for each worker counts and the
+    items in parts. Making the table needs a set of counts and the columns of the table.
     """
     size = dtype.itemsize
     thrown = min(2 * relevant, 3 << 19) + max(min(relevant, 1 << 20), _BLOCKS if relevant >= _PARTS_FROM else 0)
@@ -811,7 +813,7 @@ def _needed(relevant: int, dtype: np.dtype[Any], workers: int, levels: int = 0) 
 
 
 def _fitting(cuts: NDArray[Any], workers: int, max_memory: int | None, beside: int = 0) -> int:
-    """As many of the workers as there is room for, but one."""
+    """The number of workers that fit in memory, at least 1."""
     while max_memory is not None and workers > 1 and _needed(len(cuts), cuts.dtype, workers) + beside > max_memory:
         workers -= 1
     return workers
@@ -830,10 +832,10 @@ def _together(counters: list[BlockCounter]) -> BlockCounter:
 
 
 def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: bool) -> NDArray[Any]:
-    """Up to about `cap` of the relevant scores: the best half of them all, and an even sample of the others.
+    """About `cap` of the relevant scores: the best `cap` / 2, and an even sample of the others.
 
-    An error of a bin counts with its items over its rank, so the best ranks are kept whole. The sample is by a hash of
-    the score: which are taken does not depend on the order in which they come.
+    The error of a bin grows with its number of items and falls with its rank, so the best scores are all kept. A hash
+    of the score decides the sample, so that the sample does not depend on the order of the rows.
     """
     best = sample = np.empty(0, dtype)
     top = cap // 2
@@ -853,7 +855,7 @@ def _edges(relevant: Spool, dtype: np.dtype[Any], cap: int, lower_is_better: boo
 
 
 def _as_compared(score: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Scores in the type of the thresholds, if that changes none of them."""
+    """Scores in the type of the thresholds; an error if that changes a score."""
     if Types([score.dtype]).common() == dtype:
         return score.astype(dtype, copy=False)
     wide = unchanged(score, dtype)
@@ -887,6 +889,6 @@ def _gathered(made: list[Any], places: NDArray[np.int64], names: list[Any], lowe
 
 
 def _moved(lengths: NDArray[np.int64], order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Of runs of these lengths, put in another order: where each entry comes from, where each run begins then."""
+    """For segments of these lengths in a new order: where each entry comes from, and where each segment then begins."""
     starts, offsets = np.cumsum(lengths) - lengths, np.append(0, np.cumsum(lengths[order]))
     return np.repeat(starts[order] - offsets[:-1], lengths[order]) + np.arange(offsets[-1]), offsets

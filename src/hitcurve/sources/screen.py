@@ -1,4 +1,4 @@
-"""From files of scores to hit curves: several scores, groups, best poses, tables larger than memory."""
+"""From files of scores to curves: several scores, groups, best poses, tables larger than memory."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ __all__ = ["Counted", "Screen", "ScreenedScore", "read_screen"]
 
 
 class Counted(NamedTuple):
-    """How many rows were read for a column of scores, and how many of them are unlike the others."""
+    """The number of rows that were read for a column of scores, without a score, and with a repeated id."""
 
     num_rows: int
     num_missing: int
     """Rows without a score."""
     num_repeated: int | None
-    """Rows that repeat the id of another row, in one group; None where ids were not read."""
+    """Rows that repeat the id of another row of their group; None if ids were not read."""
     nan_policy: str
     best_per_id: bool
 
     def sentences(self) -> list[str]:
-        """Both numbers, and what became of these rows."""
+        """Sentences with both numbers, and how these rows were treated."""
         last = "ranked last" if self.nan_policy == "worst" else "left out"
         best = "the best row of each id is ranked" if self.best_per_id else "each ranked by itself"
         counts = [("Rows without a score", self.num_missing, last), ("Rows that repeat an id", self.num_repeated, best)]
@@ -48,15 +48,15 @@ class Counted(NamedTuple):
 
 
 class ScreenedScore(NamedTuple):
-    """One column of scores and what it makes of the items."""
+    """A column of scores, and the curves of the items ranked by it."""
 
     name: str
     lower_is_better: bool
     curves: HitCurve | HitCurves | GainCurve | GainCurves
     names: list[Any] | None
-    """The groups that `curves` ranks; None where it is one curve."""
+    """The names of the groups of `curves`; None for a single curve."""
     counted: Counted | None = None
-    """Of what was read; None for curves that come from elsewhere."""
+    """The numbers of rows that were read; None if the curves were not read from files."""
 
     @property
     def graded(self) -> bool:
@@ -64,29 +64,29 @@ class ScreenedScore(NamedTuple):
 
     @property
     def hits(self) -> HitCurve | HitCurves:
-        """The hit curves; of levels those of all items above level 0."""
+        """The hit curves. With levels, all items above level 0 are relevant."""
         if isinstance(self.curves, GainCurve | GainCurves):
-            return self.curves.at_level(5e-324)  # the least number
+            return self.curves.at_level(5e-324)  # the least float above 0
         return self.curves
 
 
 class Arrays(NamedTuple):
-    """The items themselves, where they were kept."""
+    """The items, if they were kept."""
 
     label: NDArray[Any]
-    """uint8: 1 for a relevant item, else 0; or the levels, as float64."""
+    """uint8: 1 for a relevant item, else 0. With levels: float64."""
     scores: list[NDArray[Any]]
     group: NDArray[np.int64] | None
-    """The place of each item's group among the names."""
+    """The place of each item's group in the names of the groups."""
 
 
 class Screen(NamedTuple):
-    """What was read."""
+    """The result of `read_screen`."""
 
     scores: list[ScreenedScore]
     num_rows: int
     notes: list[str]
-    """What is odd about the rows, in sentences."""
+    """Sentences about unusual rows and files."""
     arrays: Arrays | None
     group_names: list[Any]
 
@@ -95,10 +95,10 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
                 keep: bool = False) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
-    scores : what each score column of the reader is called, and whether low scores rank first.
-    best_per_id : of the rows with one id (in one group) keep the best of each score: poses of a compound. Such rows
-        must have the same label, else a ValueError. Rows without a score lose.
-    keep : keep the items however many there are, and return them.
+    scores : the name of each score column of the reader, and whether low scores rank first.
+    best_per_id : of the rows that share an id (and group), such as poses of a compound, keep the best value of each
+        score. Rows without a score lose. It is a ValueError if such rows have different labels.
+    keep : keep all items in memory, and return them.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
@@ -158,7 +158,7 @@ def _source(reader: TableReader, keep: bool) -> Source:
 
 
 def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray[np.int64], int]:
-    """The distinct ids, for each row a number that stands for its id and group, and by what it divides to the id's."""
+    """(the distinct ids, a code of id and group for each row, the divisor that turns a code into its id's place)."""
     coded = texts.dictionary_encode()
     codes = numbers_of(coded.indices).astype(np.int64)
     width = 1 if group is None else int(group.max(initial=0)) + 1
@@ -166,7 +166,7 @@ def _id_codes(texts: Any, group: NDArray[np.int64] | None) -> tuple[Any, NDArray
 
 
 class _Ids(Parts):
-    """Ids apart, to find those that are repeated."""
+    """Parts of ids, to find repeated ids."""
 
     def __init__(self, grouped: bool, held: int) -> None:
         super().__init__(2 + grouped, held)
@@ -176,7 +176,7 @@ class _Ids(Parts):
         self.put(keys_of(piece.ids), [piece.ids, rows, *(() if piece.group is None else (piece.group,))])
 
     def repeated(self) -> list[tuple[int, str]]:
-        """How many rows repeat an id, with the first of these; nothing if none does."""
+        """[(the number of rows that repeat an id, the first such id)]; an empty list if no row does."""
         found = []
         for ids, rows, *group in self.apart():
             if not rows[0].length:
@@ -194,7 +194,7 @@ class _Ids(Parts):
 
 
 class _BestOfEach(Source):
-    """Of the rows of another source those with one id, in one group, as one: the best of each score."""
+    """A source that merges the rows of another source that share an id (and group), with the best of each score."""
 
     def __init__(self, job: Job, grouped: bool) -> None:
         self.job, self.graded = job, job.source.graded
@@ -236,9 +236,10 @@ class _BestOfEach(Source):
             if group is not None:
                 ranks, names = self.group_order()
                 place = f" of group {names[ranks[code % width]]!r}"
-            rule = "levels: one compound has one" if self.graded else "labels: one compound is relevant or it is not"
-            raise ValueError(f"the rows of id {distinct[code // width].as_py()!r}{place} have different {rule}")
-        # fmin and fmax take a number over NaN.
+            what = "level" if self.graded else "label"
+            raise ValueError(f"the rows of id {distinct[code // width].as_py()!r}{place} have different {what}s: all "
+                             f"rows of an id must have the same {what}")
+        # fmin and fmax prefer a number to NaN.
         best = tuple((np.fmin if down else np.fmax).reduceat(column.all(types.common())[order], starts) for column,
                      types, down in zip(columns, self.job.types, self.job.lower, strict=False))
         return piece_of(want, best, low, None if group is None else group[order][starts], at, graded=self.graded)

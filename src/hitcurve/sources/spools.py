@@ -1,4 +1,4 @@
-"""Columns kept in memory up to a limit, then in a temporary file, as they come or put apart by a key."""
+"""Columns that are kept in memory up to a limit, and then in a temporary file: in their order, or in parts by a key."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 __all__ = ["Parts", "Spool", "Store", "keys_of", "texts_of"]
 
 _PARTS = 64
-_TOGETHER = 1 << 20  # rows that stay in one part
+_TOGETHER = 1 << 20  # up to so many rows stay in one part
 
 
 class Store:
-    """A temporary file without a name, made when it is first written to."""
+    """A temporary file without a name, made on the first write."""
 
     def __init__(self) -> None:
         self.file: Any = None
@@ -47,19 +47,19 @@ class Store:
                 room = room[self.file.readinto(room) :]
 
     def close(self) -> None:
-        with self.lock:  # a thread that comes late writes nothing more
+        with self.lock:  # a late thread must not write after this
             self.closed = True
             if self.file is not None:
                 self.file.close()
 
 
 class Spool:
-    """Arrays kept in the order of their coming: in memory up to a limit, then in a file."""
+    """Arrays that are kept in their order: in memory up to a limit, and then in a file."""
 
     def __init__(self, limit: int, store: Store) -> None:
         self.limit, self.store = limit, store
         self.bytes = self.length = 0
-        self.parts: list[Any] = []  # arrays, or (offset, length, type) of those in the file
+        self.parts: list[Any] = []  # arrays, or (offset, length, type) of arrays in the file
         self.closed = False
         self.lock = threading.Lock()
 
@@ -99,17 +99,17 @@ class Spool:
 
 
 class Parts:
-    """Rows of columns of numbers and of texts; many are put apart by a key, so that all of one key come together."""
+    """Rows of columns of numbers and texts. Many rows are split into parts by key: a part has all rows of its keys."""
 
     def __init__(self, columns: int, limit: int) -> None:
         self.store, self.lock = Store(), threading.Lock()
         self.limit, self.columns, self.rows = limit, columns, 0
         self.together = min(_TOGETHER, max(0, limit) // 200)
-        self.waiting: list[tuple[NDArray[Any], Sequence[Any]]] | None = []  # None: too many for one part
+        self.waiting: list[tuple[NDArray[Any], Sequence[Any]]] | None = []  # None: too many rows for one part
         self.parts: list[list[tuple[Spool, Spool]]] = []
 
     def _make(self, count: int) -> None:
-        # A column of texts takes two spools; the second of one of numbers stays empty.
+        # A column of texts takes two spools. For a column of numbers the second spool stays empty.
         room = self.limit // (count * self.columns), self.store
         self.parts = [[(Spool(*room), Spool(*room)) for _ in range(self.columns)] for _ in range(count)]
 
@@ -131,7 +131,7 @@ class Parts:
 
     def _append(self, columns: Sequence[Any], ends: list[int]) -> None:
         taken = [one if isinstance(one, np.ndarray) else _letters(one) for one in columns]
-        with self.lock:  # the columns of a part stay in one order
+        with self.lock:  # all columns of a part keep the same order
             for at, column in enumerate(taken):
                 for part, start, end in zip(self.parts, ends, ends[1:], strict=False):
                     if isinstance(column, np.ndarray):
@@ -142,7 +142,7 @@ class Parts:
                         part[at][1].append(np.diff(starts[start : end + 1]))
 
     def apart(self) -> list[list[tuple[Spool, Spool]]]:
-        """The parts, once all rows are put."""
+        """The parts. Call this once all rows are put."""
         if self.waiting is not None:
             self._make(1)
             for key, columns in self.waiting:
@@ -156,7 +156,7 @@ class Parts:
 
 
 def _letters(texts: Any) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """The bytes of an array of strings, and where each begins and the last ends."""
+    """The bytes of an array of strings, and where each string begins and the last string ends."""
     _, starts, letters = texts.buffers()
     if not len(texts):
         return np.empty(0, np.uint8), np.zeros(1, np.int32)
@@ -173,7 +173,7 @@ def texts_of(letters: Spool, lengths: Spool) -> Any:
 
 
 def keys_of(texts: Any) -> NDArray[np.uint64]:
-    """Numbers that are equal for equal texts, of which none is empty."""
+    """Hashes of texts: equal texts have equal hashes. No text may be empty."""
     letters, starts = _letters(texts)
     place = np.arange(letters.shape[0]) - np.repeat(starts[:-1], np.diff(starts))
     weights = np.arange(1, 257, dtype=np.uint64) ** np.uint64(3)

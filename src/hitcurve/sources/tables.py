@@ -1,4 +1,4 @@
-"""Labels and scores from files, batch by batch: CSV, TSV, Parquet, Excel, SMILES with scores, SDF; one row an item."""
+"""Read labels and scores of items from files, batch by batch: CSV, TSV, Parquet, Excel, SMILES with scores, SDF."""
 
 from __future__ import annotations
 
@@ -62,40 +62,42 @@ parquet: Any = Later("pyarrow.parquet")
 
 __all__ = ["TableReader", "read_ids"]
 
-# Text is read in slabs of whole rows: one for each thread, small enough for its cache.
+# Text is read in slabs of whole rows. Each thread reads one slab, which fits its cache.
 _SLAB = 2 << 20
-_FIRST_SLAB = 1 << 16  # read the slow way
+_FIRST_SLAB = 1 << 16  # read cell by cell
 _PARQUET_ROWS = 1 << 18
-_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}  # that are found out
-_TITLE = "_Name"  # RDKit's word for the first line of an SDF record
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}  # delimiters that are tried
+_TITLE = "_Name"  # RDKit's name for the first line of an SDF record
 
 
 class TableReader(Source):
-    """The columns asked for of one or several files, and no others, in order; each iteration reads the files again.
+    """The wanted columns of one or several files, in the order of the rows. Each iteration reads the files again.
 
-    paths : read one after the other; ``"-"`` is standard input, read as CSV, once.
-    label, scores, group, ids : columns by name or number from 1 (a text of digits is a number unless a column has that
-        name). SDF has no numbers; there ``_Name`` is the first line of a record. `grade` holds levels of relevance, in
-        place of labels. Labels are 0/1 or true/false in any
-        case. Scores are numbers; ``inf`` is one; an empty cell, ``nan``, ``NA`` and ``null`` are missing ones. Written
-        as text they are int64, exact, if every one in the batch is such an integer, else float64; integers beside
-        missing scores are float64; decimals are int64 without a fraction, else the nearest float64. An integer that no
-        float64 holds, but must become one, is an error, as is a decimal whose digits no float64 holds.
-    actives : the ids of the relevant items, in place of labels; `ids` is needed then.
-    by_file : each file is a group of its own, named as the file is; by its path if two files have one name.
+    paths : the files, which are read one after the other. ``"-"`` is standard input, which is read as CSV, once.
+    label, scores, group, ids : columns, by name or by number from 1. A text of digits is a number unless a column has
+        that name. The columns of SDF have no numbers; ``_Name`` is the first line of a record. Labels are 0/1 or
+        true/false in any case. Scores are numbers, and ``inf`` is a number. An empty cell, ``nan``, ``NA`` and ``null``
+        are missing scores. Scores in text are int64 if all scores of the batch are integers of 64 bits, else float64.
+        Integers beside missing scores become float64. Decimals become int64 without a fraction, else the nearest
+        float64. It is an error if an integer or a decimal must become float64 and no float64 holds its digits.
+    grade : the column of the levels of relevance, in place of `label`.
+    actives : the ids of the relevant items, in place of `label`. It needs `ids`.
+    by_file : each file is a group, with the name of the file, or with its path if two files have the same name.
     nan_policy : "raise": a missing score is an error. Otherwise it is NaN in the batch.
-    unlabelled : no row is relevant; in place of labels.
-    layout : how text is written. Parquet always has the names of its columns; of a SMILES file it is found out whether
-        the first line has them (a column asked for by name, or a first line without a number for a score). Without
-        `delimiter` the name of a file says it, and without `decimal` it is a point; if the first rows (64 KB) cannot be
-        read so, but with one other of commas, semicolons and tabs, or with decimal commas, they are read so, and
-        `notes` says it. `na` are texts that mean a missing score too; of one that is a number also the cells of its
-        value. `positive` is the text of the labels of relevant rows; all others but empty ones are not relevant.
-    workers : threads, -1 for all cores. The batches do not depend on it.
+    unlabelled : no row is relevant, in place of `label`.
+    layout : how text is written. Parquet always has the names of its columns. The first line of a SMILES file holds
+        names if a column is wanted by name, or if the line has no number in place of the score. Without `delimiter` the
+        ending of the file's name decides, and without `decimal` the decimal mark is a point. If the first rows (64 KB)
+        cannot be read in this form, but can be read with one other of commas, semicolons and tabs, or with decimal
+        commas, that form is taken, and `notes` says so. `na` are further texts that mean a missing score; if such a
+        text is a number, cells of its value are missing scores too. `positive` is the label of relevant rows; rows with
+        any other label are not relevant, and an empty label is an error.
+    workers : the number of threads, -1 for all cores. The batches do not depend on it.
 
-    `codes` are the places of the groups met so far, in the order in which they came, kept when the files are read
-    again; `found` the actives met so far; `notes` sentences about how files were read. A ValueError while iterating
-    names file, row (from 1, without the header; for text and Excel files also the line), column and value.
+    `codes` has the code of each group so far, in the order in which the groups occur. It is kept when the files are
+    read again. `found` has the actives that occurred so far. `notes` are sentences about how files were read. A
+    ValueError while iterating names file, row (from 1, without the header; for text and Excel files also the line),
+    column and value.
     """
 
     def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
@@ -106,7 +108,7 @@ class TableReader(Source):
         check_options(nan_policy=nan_policy)
         self.rules = layout.rules(nan_policy, label is not None)
         self._delimiter, self._any_decimal = _checked_delimiter(layout.delimiter, paths), layout.decimal is None
-        self._forms: dict[str, _Form] = {}  # of the files that are not as their names say
+        self._forms: dict[str, _Form] = {}  # of files whose form is not what their names say
         self._sheets: dict[str, str] = {}
         if (label is not None) + (grade is not None) + (actives is not None) + unlabelled != 1:
             raise ValueError("give exactly one of label, grade and actives")
@@ -116,14 +118,14 @@ class TableReader(Source):
             raise ValueError("by_file and group are both given, but only one of them can make the groups")
         self.workers = check_workers(workers)
         needed("pyarrow", "reading files")
-        needed("pyarrow.compute", "reading files")  # early: where memory lacks, it ends the process as it is imported
+        needed("pyarrow.compute", "reading files")  # import it early: if memory lacks, the import ends the process
         self.paths, self.nan_policy, self.header = list(paths), nan_policy, layout.header
         shown = [file_kind(path)[0] for path in paths]
         short = [os.path.basename(path) for path in shown]
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
         self.found: set[str] = set()
-        self.codes: dict[Any, int] = {}  # of the groups, in the order in which they came
-        self._starts: list[int] = []  # rows before each file
+        self.codes: dict[Any, int] = {}  # the codes of the groups, in the order in which the groups occur
+        self._starts: list[int] = []  # the number of rows before each file
         self._by_file, self._group = by_file, group
         self.grouped = by_file or group is not None
         self._header_read = layout.header
@@ -131,7 +133,7 @@ class TableReader(Source):
             self._actives = None if actives is None else strings(sorted({one.strip() for one in actives}))
         except UnicodeEncodeError as error:
             raise ValueError(f"actives: {no_text(error.object)}") from None
-        # The columns in the order in which the batches of cells hold them.
+        # The columns, in their order in the batches of cells.
         columns = [("label", label), ("grade", grade), *(("score", score) for score in scores), ("group", group)]
         self.roles = [(role, column) for role, column in [*columns, ("ids", ids)] if column is not None]
         self.asked = [column for _, column in self.roles]
@@ -153,7 +155,7 @@ class TableReader(Source):
 
     @property
     def notes(self) -> list[str]:  # type: ignore[override]
-        """How files were read that are not as their names say, in sentences."""
+        """Sentences about files whose form is not what their names say, and about Excel files with several sheets."""
         alike: dict[str, list[str]] = {}
         for shown, form in self._forms.items():
             _, kind, _ = file_kind("-" if shown == "standard input" else shown)
@@ -168,11 +170,11 @@ class TableReader(Source):
         return [*said, *(f"{shown}: {sheet}" for shown, sheet in self._sheets.items())]
 
     def batches(self, path: Path, want: str, start: int) -> Iterator[Piece]:
-        """The rows of one file, of which `start` come before; an error if it is not what it was when it was opened."""
+        """The rows of a file, after `start` rows of other files. It is an error if the file changes meanwhile."""
         state = file_state(path)
         try:
             yield from self._batches(path, want, start)
-        except (ValueError, RuntimeError):  # a generator makes the one of StopIteration
+        except (ValueError, RuntimeError):  # a generator turns StopIteration into RuntimeError
             if file_state(path) == state:
                 raise
         check_unchanged(path, state)
@@ -216,7 +218,7 @@ class TableReader(Source):
         return piece_of(want, scores, label, group, start, of.get("ids"), self.graded)
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
-        """The place of each group among the groups met, ascending, and these; integers if all texts are."""
+        """For each group its place in ascending order; the names in that order, as integers if all names are."""
         names = list(self.codes)
         if self._by_file:
             return np.arange(len(names)), names
@@ -235,12 +237,12 @@ class TableReader(Source):
         return _place(path, self._header_read, row, self._form(path).delimiter)
 
     def _form(self, path: Path) -> _Form:
-        """How text is read."""
+        """The form in which the text of a file is read."""
         shown, kind, _ = file_kind(path)
         return self._forms.get(shown, _Form(self._delimiter or kind, self.rules.decimal))
 
     def guess(self) -> int | None:
-        """From the lines of the first megabyte of each text file that is not compressed."""
+        """The number of rows, estimated from the first megabyte of each file; None unless all are plain text files."""
         rows = 0
         for path in self.paths:
             shown, kind, compression = file_kind(path)
@@ -256,7 +258,7 @@ class TableReader(Source):
         return converted(self.roles, cells, self.rules)
 
     def _places(self, shown: str, names: list[str] | None, decimal: str, found: bool = False) -> list[int]:
-        """The places of the columns; `found`: it was found out that the first line holds names."""
+        """The places of the columns; `found`: True if the first line was recognised as names."""
         if names is None:
             places = [_number(shown, column) - 1 for column in self.asked]
         else:
@@ -265,12 +267,12 @@ class TableReader(Source):
                 self._refuse_data_as_names(shown, names, places, decimal)
         return places
 
-    # Each way to read a file yields the values of its batches, in file order.
+    # Each of these methods reads a kind of file, and yields the values of its batches in file order.
 
     def _parquet(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown, rows = file_kind(path)[0], 0
         with parquet_errors(shown):
-            # What is read ahead is kept to the end of the file: the columns as a whole.
+            # Without pre_buffer, as it would keep whole columns in memory to the end of the file.
             file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
             schema = file.schema_arrow
             leaves = [leaves_of(schema, _found(shown, schema.names, column)) for column in self.asked]
@@ -280,7 +282,7 @@ class TableReader(Source):
                 yield self._values(cells)
             if rows != file.metadata.num_rows:
                 said = f"its metadata says {file.metadata.num_rows:,}"
-                raise pa.ArrowInvalid(f"it holds {many(rows, 'rows', ',')}, but {said}")
+                raise pa.ArrowInvalid(f"the file holds {many(rows, 'rows', ',')}, but {said}")
 
     def _sdf(self, stream: Any, path: Path) -> Iterator[list[Any]]:
         shown = file_kind(path)[0]
@@ -290,7 +292,7 @@ class TableReader(Source):
         names = [str(column) for column in self.asked]
         slabs = _slabs(stream, lambda _, line: line.startswith(b"$$$$"))
         for first in slabs:
-            # A name that no record of the first slab has is taken for a mistake, with the names of the first record.
+            # A name that no record of the first slab has is an error, which lists the names of the first record.
             seen, known = (
                 list(dict.fromkeys([_TITLE, *(name.decode("utf-8", "replace") for name in _SDF_NAME.findall(text))]))
                 for text in (first, first.partition(b"$$$$")[0])
@@ -325,28 +327,28 @@ class TableReader(Source):
         else:
             begun = self._found_out(_Head(stream), shown, self._form(path))
         if begun is not None:
-            # The first slab is read cell by cell as text, and says which scores are integers.
+            # The first slab was read cell by cell as text. It decides which columns of scores are integers.
             yield begun.values
             yield from in_threads(begun.parser, begun.slabs, self.workers, ahead=self.workers + 2)
 
     def _found_out(self, head: _Head, shown: str, form: _Form) -> _Begun | None:
-        """The beginning of a file in this form; if it cannot be read so, in the only other in which it can."""
+        """The beginning of a file in this form, or else in the only other form in which it can be read."""
         met = dict(self.rules.met or {})
         try:
             begun = self._begun(head, shown, form)
         except _NoNamesError:
-            raise  # the form is right
+            raise  # the form is right: try no other
         except (BadCell, ValueError, csv.Error) as error:
             fits, near = self._others(head, shown, form)
             if not fits and near and not isinstance(error, (BadCell, OpenMark)):
-                # The columns are there, and a cell is wrong.
+                # In the other form all columns exist, and a cell is wrong: raise that error.
                 self._forms[shown], bad = near
                 raise bad from None
             if not fits:
                 raise
             if len(fits) > 1:
                 given = " and ".join(f"delimiter={one.delimiter!r}" for one in fits)
-                raise ValueError(f"{shown}: it can be read with {given}: give one of them") from None
+                raise ValueError(f"{shown}: the file can be read with {given}: pass one of them") from None
             (form,) = fits
             if self.rules.met is not None:  # forget the labels of other forms
                 self.rules.met.clear()
@@ -356,16 +358,17 @@ class TableReader(Source):
             found_out = self._any_decimal and form.decimal == ","
             if begun is not None and found_out and (number := begun.thousands()) is not None:
                 raise ValueError(f"{shown}: the comma of {number!r} may separate thousands or be the decimal mark: "
-                                 "decimal=',' says that it is the decimal mark") from None
+                                 "pass decimal=',' if it is the decimal mark") from None
             self._forms[shown] = form
         head.settled = True
         return begun
 
     def _others(self, head: _Head, shown: str,
                 form: _Form) -> tuple[list[_Form], tuple[_Form, BadCell | OpenMark] | None]:  # fmt: skip
-        """The other forms in which a file can be read; the one that goes furthest, if one delimiter parts the columns.
+        """(the other forms in which a file can be read, the form that gets furthest before an error, with the error).
 
-        Each delimiter is tried with decimal points, then with commas.
+        The second is None unless exactly one delimiter makes the columns. Each delimiter is tried with decimal points,
+        then with decimal commas.
         """
         fits: list[_Form] = []
         near: list[tuple[_Form, BadCell | OpenMark]] = []
@@ -388,13 +391,13 @@ class TableReader(Source):
         return fits, max(near, key=lambda one: one[1].index or 0) if alone else None
 
     def _begun(self, stream: Any, shown: str, form: _Form, smiles: bool = False) -> _Begun | None:
-        """The first line and the first rows, read; None without rows."""
+        """Read the first line and the first rows; None without rows."""
         delimiter, names = form.delimiter, None
         ended = RowEnd(delimiter)
         if smiles:
             names, spaces = _smiles_layout(stream, self.roles)
         elif self.header:
-            # Arrow finds columns by name only; reading the first line here allows numbers and repeated names.
+            # Arrow looks up columns by name only. Reading the first line here allows numbers and repeated names.
             names = next((row for row in _rows(stream, delimiter, ended=ended) if row), None)
             if names is None:
                 raise ValueError(f"{shown}: there is no line with column names")
@@ -415,7 +418,7 @@ class TableReader(Source):
         return _Begun(parser, first, parser.slowly(first), slabs)
 
     def _refuse_data_as_names(self, shown: str, names: list[str], places: list[int], decimal: str) -> None:
-        """An error if the first line holds a label and a score, unless columns are asked for by such names."""
+        """Raise an error if the first line holds a label and a score, unless columns are wanted by such names."""
         at = {role: place for (role, _), place in reversed(list(zip(self.roles, places, strict=True)))}
         first_score = names[at["score"]]
         by_name = any(one == names[place] != str(place + 1) for one, place in zip(self.asked, places, strict=True))
@@ -430,7 +433,7 @@ class TableReader(Source):
 
 
 class _NoNamesError(ValueError):
-    """The first line holds data."""
+    """The first line holds data where column names should be."""
 
 
 class _Form(NamedTuple):
@@ -472,7 +475,7 @@ class _Head:
 
 
 class _Begun(NamedTuple):
-    """Delimited text of which the first rows are read."""
+    """Delimited text whose first rows were read."""
 
     parser: _TextParser
     slab: bytes
@@ -480,7 +483,7 @@ class _Begun(NamedTuple):
     slabs: Iterator[bytes]
 
     def thousands(self) -> str | None:
-        """The first number with a comma, if the commas of all such numbers may part thousands."""
+        """The first number with a comma, if all commas of numbers may separate thousands; otherwise None."""
         columns = zip(self.parser.roles, self.parser.texts(self.slab), strict=True)
         texts = (text for role, column in columns if role in ("score", "grade") for text in column.to_pylist())
         numbers = [text for text in texts if text and "," in text]
@@ -491,7 +494,7 @@ _THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*", re.ASCII)
 
 
 class _TextParser:
-    """The values of a slab of delimited rows: at once by Arrow's converters, cell by cell where these refuse."""
+    """The values of a slab of delimited rows: by Arrow's converters or, if these fail, cell by cell."""
 
     def __init__(self, reader: TableReader, delimiter: str, width: int, places: list[int], quotes: bool,
                  rules: Rules) -> None:  # fmt: skip
@@ -503,7 +506,7 @@ class _TextParser:
         self.integers = [False] * len(places)
 
     def _read(self, slab: bytes, types: dict[str, Any], refuse: Any = None, **options: Any) -> list[Any]:
-        # The slab is one block: rows keep their numbers, and no thread waits for another.
+        # The slab is a single block, so that rows keep their numbers and no thread waits for another.
         size = min(len(slab) + 1, 2**31 - 1)
         read = arrow_csv.ReadOptions(column_names=self.names, use_threads=False, block_size=size)
         quotes = self.quotes and b'"' in slab
@@ -518,7 +521,7 @@ class _TextParser:
         return self._read(slab, dict.fromkeys(self.keys, pa.string()), refuse)
 
     def slowly(self, slab: bytes) -> list[Any]:
-        """From the cells as text: takes whatever a cell may be, names the one that is wrong, knows integers."""
+        """The values from the cells as text. It accepts every valid cell, names a wrong cell, and keeps integers."""
         bad_rows: list[Any] = []
 
         def refuse(row: Any) -> str:
@@ -528,21 +531,21 @@ class _TextParser:
         try:
             cells = self.texts(slab)
         except pa.ArrowInvalid:
-            with suppress(pa.ArrowInvalid):  # again for the row: Arrow hands on none that is not UTF-8
+            with suppress(pa.ArrowInvalid):  # again, for the bad row: Arrow does not report rows that are not UTF-8
                 self.texts(slab.decode("utf-8", "replace").encode(), refuse)
             if not bad_rows:
                 self._named(self._read(slab, dict.fromkeys(self.keys, pa.binary())))
                 raise
             bad = bad_rows[0]
             width = many(bad.actual_columns, "cells")
-            problem = f"{width} where the first line has {bad.expected_columns}: {quoted(bad.text)}"
+            problem = f"the row has {width}, but the first line has {bad.expected_columns}: {quoted(bad.text)}"
             raise BadCell(bad.number - 1, problem) from None
         values = converted(self.reader.roles, cells, self.rules)
         self.integers = [isinstance(one, np.ndarray) and one.dtype == np.int64 for one in values]
         return values
 
     def _named(self, columns: list[Any]) -> None:
-        """Names the first cell that is no text."""
+        """Raise an error that names the first cell that is not UTF-8, if there is such a cell."""
         wrong: list[BadCell] = []
         for column, cells in zip(self.reader.asked, columns, strict=True):
             try:
@@ -559,7 +562,7 @@ class _TextParser:
                  "score": pa.float64(), "group": words, "ids": pa.string()}  # fmt: skip
         types = {key: kinds[role] for key, role in zip(self.keys, self.roles, strict=True)}
         if [types[key] for key in self.keys] != [kinds[role] for role in self.roles]:
-            return self.slowly(slab)  # one column in two roles
+            return self.slowly(slab)  # a column has two roles
         try:
             values = converted(self.reader.roles, self._read(slab, types, **self.known), self.rules)
         except (pa.ArrowInvalid, BadCell):
@@ -574,7 +577,7 @@ class _TextParser:
 
 
 def leaves_of(schema: Any, at: int) -> list[int]:
-    """The columns of a Parquet file that hold one of its schema, by number, as names need not be distinct."""
+    """The numbers of the Parquet columns (leaves) of the schema's column `at`. Names need not be distinct."""
     first = sum(_leaves(schema.field(before).type) for before in range(at))
     return list(range(first, first + _leaves(schema.field(at).type)))
 
@@ -588,18 +591,18 @@ def _leaves(type_: Any) -> int:
 
 
 def columns_of(reader: Any, leaves: list[list[int]], rows: int, groups: list[int], threads: bool) -> Iterator[Any]:
-    """Batches of row groups of a Parquet file, each as a list of the columns of these leaves; None for one without."""
-    # They come in the order of the file, each as one, however many leaves it has.
+    """Batches of row groups of a Parquet file: lists with a column for each entry of `leaves`, None without leaves."""
+    # A batch has the columns in the order of the file, each once, however many leaves a column has.
     order = sorted({tuple(one) for one in leaves if one})
     for batch in reader.iter_batches(rows, row_groups=groups, column_indices=sum(order, ()), use_threads=threads):
         yield [batch.column(order.index(tuple(one))) if one else None for one in leaves]
 
 
 def read_ids(path: Path, column: str | None = None) -> list[str]:
-    """A list of ids, each once, in file order, without white space around them; empty lines and cells are left out.
+    """The distinct ids of a file, in file order, without white space around them. Empty lines and cells are left out.
 
-    Of a file that `TableReader` reads (not SDF) the column called `column`, or the first one (of SMILES the second);
-    the first line of CSV and TSV holds names. Any other file has one id a line.
+    In a file that `TableReader` reads (except SDF), the ids are in the column `column`, or else in the first column (in
+    SMILES files the second). The first line of CSV and TSV holds names. Any other file has an id on each line.
     """
     try:
         kind = file_kind(path)[1]
@@ -638,8 +641,8 @@ def _delimited_ids(stream: Any, delimiter: str, chosen: Callable[[list[str]], in
     for row in rows:
         if row and place < 0:
             place = chosen(row)
-        elif row and len(row) <= place:  # said at the end: a quotation mark that is not closed may be why
-            short = short or f"line {line}: the ids are in column {place + 1}, but this row ends at column {len(row)}"
+        elif row and len(row) <= place:  # raised at the end: an open quotation mark may be the cause, and comes first
+            short = short or f"line {line}: the ids are in column {place + 1}, but the row ends at column {len(row)}"
         elif row:
             yield row[place]
         line = rows.line_num + 1
@@ -660,13 +663,13 @@ def _parquet_ids(stream: Any, shown: str, chosen: Callable[[list[str]], int]) ->
 
 def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool],
            end: Callable[[], None] = lambda: None) -> Iterator[bytes]:  # fmt: skip
-    """The stream in pieces of about `_SLAB` bytes, each carried on line by line until `ended(piece, its last line)`.
+    """The stream in pieces of about `_SLAB` bytes. Lines are added to a piece until `ended(piece, its last line)`.
 
-    `end` is called where the stream ends before a piece does.
+    `end` is called if the stream ends before `ended` is true.
     """
     size = min(_FIRST_SLAB, _SLAB)
     while piece := stream.read(size):
-        # The line in which the piece ends, then whole ones.
+        # Complete the line in which the piece ends, then add whole lines.
         line = piece[piece.rfind(b"\n") + 1 :] + stream.readline()
         lines = [piece[: piece.rfind(b"\n") + 1], line]
         while not ended(lines[0], line):
@@ -679,12 +682,12 @@ def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool],
         size = _SLAB
 
 
-# A data header stands behind the molecule; the free text before it (title, comment) may look like one.
+# A data header comes after the molecule. The free text before it (title, comment) may look like a data header.
 _SDF_NAME = re.compile(rb"^>[^\n<]*<([^>\n]+)>", re.MULTILINE)
 
 
 def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
-    """The values of the properties `names`, one array of texts each, null where a record has none."""
+    """The values of the properties `names`: an array of texts for each, null if a record lacks the property."""
     wanted = b"|".join(re.escape(name.encode()) for name in dict.fromkeys(names))
     marks = re.compile(rb"^(?:(\$\$\$\$[^\n]*\n?)|(M  END)|>[^\n<]*<(" + wanted + rb")>[^\n]*\n([^\r\n]*))",
                        re.MULTILINE)
@@ -708,7 +711,7 @@ def _sdf_cells(slab: bytes, names: list[str]) -> list[Any]:
         elif behind:
             record[mark[3].decode()] = mark[4].decode("utf-8", "replace")
     if behind:
-        close()  # the last record of a file need not be closed
+        close()  # the last record of a file may lack its end mark
     return [strings(cells[name]) for name in names]
 
 
@@ -717,7 +720,7 @@ _MARGINS = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
 
 
 def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[list[str] | None, bool]:
-    """From the first line: the names that it holds, if it cannot be data; whether spaces part its cells."""
+    """(the names in the first line, or None if it may be data; whether spaces separate its cells)."""
     line = stream.peek(1).partition(b"\n")[0].rstrip(b"\r").decode("utf-8-sig", "replace")
     spaces = "\t" not in line
     cells = line.split() if spaces else line.split("\t")
@@ -731,7 +734,7 @@ def _smiles_layout(stream: Any, roles: list[tuple[str, Column]]) -> tuple[list[s
 
 
 def _sheet(stream: Any) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """The names of the sheets of an Excel file; of the first all rows but empty ones: number, and cells as texts."""
+    """(the names of an Excel file's sheets, the full rows of the first sheet: number of the row, cells as texts)."""
     calamine = needed("python_calamine", "reading Excel files")
     data = stream.read()
     _check_extent(data)
@@ -742,7 +745,7 @@ def _sheet(stream: Any) -> tuple[list[str], list[tuple[int, list[str]]]]:
     except calamine.CalamineError as error:
         raise OSError(first_line(error)) from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of Rust, which no other exception is a base of
+        if type(error).__name__ != "PanicException":  # an exception of Rust, whose class cannot be imported
             raise
         raise OSError(str(error)) from None
     rows = ((line, list(map(_cell_text, cells))) for line, cells in enumerate(found, 1))
@@ -750,17 +753,17 @@ def _sheet(stream: Any) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 _MOST_ROWS, _MOST_COLUMNS = 1 << 20, 1 << 14  # of Excel
-_MOST_CELLS, _MOST_A_CELL = 1 << 24, 16  # of a sheet's rectangle: so many, or so many for each cell that is there
+_MOST_CELLS, _MOST_A_CELL = 1 << 24, 16  # the largest rectangle of a sheet: so many cells, or so many a full cell
 _TAG = re.compile(rb"<(?:[\w.-]+:)?(row|c)(?=[\s/>])(?:[^>]*?\sr\s*=\s*[\"'](?:([A-Za-z]+)|)(\d*))?")
 
 
 def _check_extent(data: bytes) -> None:
-    """An error if the cells of a sheet span a rectangle that its reader, which makes all of it, has no memory for."""
+    """Raise an error if the rectangle of a sheet is too large: the reader allocates empty cells too."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             sheets = [(name, text) for name in archive.namelist() if b"sheetData" in (text := archive.read(name))]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError):
-        return  # the reader says what is wrong
+        return  # the reader reports what is wrong
     for name, text in sheets:
         row = column = last_row = last_column = cells = 0
         places: dict[bytes, int] = {}
@@ -781,7 +784,7 @@ def _check_extent(data: bytes) -> None:
         fits = last_row <= _MOST_ROWS and last_column <= _MOST_COLUMNS
         if not fits or last_row * last_column > max(_MOST_CELLS, _MOST_A_CELL * cells):
             span = f"{many(last_row, 'rows', ',')} and {many(last_column, 'columns', ',')}"
-            raise OSError(f"the {many(cells, 'cells', ',')} of {name} span {span}")
+            raise OSError(f"the sheet {name} is too large: its {many(cells, 'cells', ',')} span {span}")
 
 
 def _column_number(letters: bytes) -> int:
@@ -789,7 +792,7 @@ def _column_number(letters: bytes) -> int:
 
 
 def _cell_text(cell: Any) -> str:
-    """As a text file would have it: Excel has no integers."""
+    """The text of a cell as in a text file. Excel has no integers, so 1.0 becomes 1."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return repr(cell).removesuffix(".0") if isinstance(cell, float) else str(cell)
@@ -810,7 +813,7 @@ def _checked_delimiter(delimiter: Any, paths: Sequence[Path]) -> str | None:
 
 
 def _rows(stream: Any, delimiter: str, quotes: bool = True, ended: RowEnd | None = None) -> Iterator[list[str]]:
-    """The rows of delimited text, read no further than asked; an empty list for a blank line."""
+    """The rows of delimited text, read only as far as needed; an empty list for a blank line."""
     ended = ended or RowEnd(delimiter)
 
     def lines() -> Iterator[str]:
@@ -830,7 +833,7 @@ def _rows(stream: Any, delimiter: str, quotes: bool = True, ended: RowEnd | None
 
 
 def _place(path: Path, header: bool, row: int, delimiter: str) -> str:
-    """The row in words, with its line in a text file, found by reading the file again."""
+    """The place of a row in words, for a text file with the line, which needs to read the file again."""
     _, kind, _ = file_kind(path)
     if kind == "parquet" or os.fspath(path) == "-":
         return f"row {row}"
@@ -846,7 +849,7 @@ def _place(path: Path, header: bool, row: int, delimiter: str) -> str:
             while left:
                 line = reader.line_num + 1
                 left -= bool(next(reader))
-        except csv.Error:  # a cell too long for it, or a CR amid a line, which Arrow takes for its end
+        except csv.Error:  # a cell is too long for the csv module, or a line contains a CR, which ends a line for Arrow
             return f"row {row}"
     return f"row {row} (line {line})"
 
@@ -875,5 +878,5 @@ def _found(shown: str, names: list[str], column: str | int) -> int:
 
 def _number(shown: str, column: str | int) -> int:
     if not str(column).isascii() or not str(column).isdigit() or int(column) < 1:
-        raise ValueError(f"{shown}: column {column!r}: without column names, a column is a number from 1 up")
+        raise ValueError(f"{shown}: column {column!r}: without column names, a column must be a number from 1 up")
     return int(column)
