@@ -224,7 +224,7 @@ def test_an_evaluator_is_evaluate():
             assert found.to_dict() == hc.evaluate(qrels, mine, asked, **options).to_dict()
             assert found.tie_report() == hc.evaluate(qrels, mine, asked, **options).tie_report()
     assert hc.Evaluator(qrels).evaluate(mine, "mine").name == "mine"
-    with pytest.raises(ValueError, match=r"^name is 'm', which names a single run, but there are 2 runs"):
+    with pytest.raises(ValueError, match=r"^name is 'm', which names a single run, but run has 2 runs"):
         hc.Evaluator(qrels, workers=2).evaluate([mine, mine], "m")
 
 
@@ -384,7 +384,7 @@ def test_a_mapping_of_names_to_runs(written, workers):
     for run, name, problem in (
         ({3: DICT}, None, "^the names of runs must be strings, got 3"),
         (DICT, 3, "^name must be a string, got 3"),
-        (runs, "x", "^name is 'x', which names a single run, but there are 7 runs"),
+        (runs, "x", "^name is 'x', which names a single run, but run has 7 runs"),
     ):
         with pytest.raises((TypeError, ValueError), match=problem):
             hc.evaluate(JUDGED, run, "AP", name=name)

@@ -504,7 +504,7 @@ def test_too_few_resamples():
         few_queries = {name: column[:8] for name, column in values.items()}
         hc.compare(few_queries, n_resamples=1, rng=1)  # exact tests need none
     y = rng.random(100) < 0.3
-    with pytest.warns(UserWarning, match="^20 resamples are too few.*, for 1 pair, .* At least 39 are needed.$"):
+    with pytest.warns(UserWarning, match="^20 resamples are too few.* for 1 pair, .* At least 39 are needed.$"):
         hc.compare(y, {"a": rng.random(100), "b": rng.random(100)}, n_resamples=20, rng=1)
 
 

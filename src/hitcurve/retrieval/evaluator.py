@@ -180,8 +180,8 @@ class Evaluator:
                 raise TypeError(f"name must be a string, got {quoted(name)}")
             return self._of(run, name, progress)
         if name is not None:
-            raise ValueError(f"name is {quoted(name)}, which names a single run, but there are {len(run)} runs: pass "
-                             "a mapping of names to runs")
+            raise ValueError(f"name is {quoted(name)}, which names a single run, but run has {many(len(run), 'runs')}: "
+                             "pass a mapping of names to runs")
         names = list(run) if named else repeat(None, len(run))
         pairs = list(zip(run.values() if named else run, names, strict=True))
         for one in names if named else ():

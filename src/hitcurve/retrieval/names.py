@@ -36,7 +36,7 @@ def resolve(measures: Any) -> dict[str, Measure]:
 
 
 def measure_of(name: Any) -> Measure:
-    """The one measure that a name stands for."""
+    """The measure that a name stands for; an error if the name stands for several measures."""
     ((_, measure),) = _named(name)
     return measure
 

@@ -192,12 +192,12 @@ class Comparison(Printed):
         Parameters
         ----------
         layout : {"long", "wide"}
-            ``"long"``: a row for each measure and system, with intervals, and one for each difference, with p-values.
-            ``"wide"``: a row for each system and a column for each measure, as papers print it. The best value of each
-            measure is bold. With three or more systems, the second best is underlined. Each system has a letter: a
-            raised letter at a value says that the value is significantly better than that system's value. Against one
-            baseline, † marks significantly better and ‡ significantly worse values. A line below the table names the
-            test and the correction.
+            ``"long"``: two tables. The first has a row for each measure and system, with intervals; the second has a
+            row for each difference, with p-values. ``"wide"``: a row for each system and a column for each measure, as
+            papers print it. The best value of each measure is bold. With three or more systems, the second best is
+            underlined. Each system has a letter: a raised letter at a value says that the value is significantly better
+            than that system's value. Against one baseline, † marks significantly better and ‡ significantly worse
+            values. A line below the table names the test and the correction.
         p : {"p_holm", "p_value", "p_t", "p_tukey", "p_interval"}
             Wide layout only: the field of `Difference` that decides what is significant.
         alpha : float
@@ -214,7 +214,7 @@ class Comparison(Printed):
         Raises
         ------
         ValueError
-            If the p-values `p` were not computed, or if a caption is given for the long layout, which is two tables.
+            If the p-values `p` were not computed, or if a caption is given for the long layout.
 
         Examples
         --------
@@ -517,17 +517,17 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     ----------
     y_true : array_like of shape (n,), mapping, or list of Evaluation
         With `y_score`, the labels of the items, or their levels if a measure needs levels, such as nDCG.
-        Without `y_score`, per-query results by the name of the system: an Evaluation of `evaluate`, a HitCurves, a
-        GainCurves, or an array with a value for each query. A list of evaluations is also allowed, and each keeps its
-        name. All systems hold the same queries.
+        Without `y_score`, a mapping from the names of the systems to their per-query results: an Evaluation of
+        `evaluate`, a HitCurves, a GainCurves, or an array with a value for each query. A list of evaluations is also
+        allowed, and each keeps its name. All systems must have the same queries.
     y_score : mapping of str to array_like of shape (n,), optional
         The scores of the same items, by the name of the ranking.
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
-        and AP for HitCurves and for groups. For evaluations None takes every measure that they hold, except sums and
-        geometric means. Arrays hold values already. Measures of gain need levels; so do measures with ``rel=``, such
-        as AP(rel=2). If a measure needs levels, the items of level ``rel=`` or higher are relevant to a binary measure;
-        without ``rel=`` the items of level 1 or higher.
+        and AP for HitCurves and for groups. For evaluations None takes every measure that they have, except sums and
+        geometric means. For arrays the name is only a title. Measures of gain need levels; so do measures with
+        ``rel=``, such as AP(rel=2). If a measure needs levels, the items of level ``rel=`` or higher are relevant to a
+        binary measure; without ``rel=`` the items of level 1 or higher.
     baseline : str, optional
         The system with which every other system is compared. None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -539,19 +539,18 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         The nominal coverage of the intervals.
     n_resamples : int, optional
         The number of resamples of the bootstrap and of every random test. None takes 9,999 over queries and groups, and
-        1,999 over items. Holm's correction multiplies p-values by the number of pairs. For corrected p-values, and over
-        items also for the intervals, None therefore takes more if needed: the least n with
-        n + 1 >= 10 * pairs / (1 - `confidence_level`), at most 10**6. For 50 systems n is 244,999. Over items the time
-        of a resample grows with the numbers of items and of systems. Over items None therefore stays at 1,999 if
-        items * systems * n is above 10**10, which takes 10 to 50 seconds on one core.
+        1,999 over items. For many pairs None takes more, because Holm's correction multiplies p-values by the number of
+        pairs: the least n with n + 1 >= 10 * pairs / (1 - `confidence_level`), at most 10**6. For 50 systems n is
+        244,999. Over queries and groups only the randomisation test takes more. Over items None stays at 1,999 if
+        items * systems * n is above 10**10, which would take 10 to 50 seconds on one core.
     stratified : bool
         Only over items. If True, draw relevant items and other items apart.
     ties, relevance_level, nan_policy
         As for HitCurve. ``nan_policy="omit"`` leaves out an item if any of its scores is missing. `relevance_level`
         cannot be combined with measures of gain.
     lower_is_better : bool or mapping of str to bool
-        Whether the lowest score ranks first: a bool for all rankings, or a mapping by the names of the rankings. A
-        ranking that the mapping does not name has False.
+        Whether the lowest score ranks first: a bool for all rankings, or a mapping from names of rankings to bools. For
+        a ranking that the mapping lacks, the highest score ranks first.
     rng : int or numpy.random.Generator, optional
         The seed or the source of the random numbers.
     workers : int
@@ -570,7 +569,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     -----
     UserWarning
         If there are too few resamples for a significant difference: no p-value of random resamples, corrected for the
-        number of pairs, can be 1 - `confidence_level` or less. The tables say so too.
+        number of pairs, can be 1 - `confidence_level` or less. The text below the tables has this warning too.
 
     Raises
     ------
@@ -583,7 +582,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     -----
     Over items the interval and the p-value come from the same procedure. For ROCAUC both are those of DeLong, DeLong &
     Clarke-Pearson (1988), Biometrics 44:837. For every other measure the p-value inverts the percentile interval: it is
-    twice the smaller share of resamples on one side of 0, as a share (b + 1)/(m + 1).
+    twice the smaller share (b + 1)/(m + 1), where b of m resamples lie on one side of 0.
 
     Over queries the interval is the bootstrap interval, and ``p_interval`` is the p-value that inverts this interval,
     from the same resamples. The other p-values come from tests that the field uses, and may differ from ``p_interval``
