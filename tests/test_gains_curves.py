@@ -220,7 +220,7 @@ def test_long_curves_are_thinned(plot):
 @pytest.mark.parametrize(
     ("curve", "kind", "options", "error", "problem"),
     [
-        (CURVE, "roc", {}, TypeError, r"must be a HitCurve, got GainCurve: kind='roc' is of curve.at_level\(1\)"),
+        (CURVE, "roc", {}, TypeError, r"must be a HitCurve, got GainCurve: pass curve.at_level\(1\) for kind='roc'"),
         (CURVE.at_level(1), "gain", {}, TypeError, r"curves\['a'\] must be a GainCurve, got HitCurve"),
         (CURVE.at_level(1), "hits", {"gain": [0, 1]}, ValueError, "gain needs kind='gain', got kind='hits'"),
         (CURVE, "gain", {"gain": {1: 1}}, ValueError, "gain has no level 2"),

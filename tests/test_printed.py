@@ -324,7 +324,7 @@ def test_two_of_one_name(call):
         (lambda: hc.Leaderboard(FOUND["low"]), TypeError, "evaluations must be a list of evaluations, or a mapping"),
         (lambda: hc.Leaderboard([1]), TypeError, "evaluations must be a list of evaluations, or a mapping"),
         (lambda: hc.Leaderboard({"a": [0.5]}), TypeError, r"evaluations\['a'\] must be an Evaluation, got list"),
-        (lambda: hc.Leaderboard({1: FOUND["low"]}), TypeError, "evaluations has the name 1: the name of a system"),
+        (lambda: hc.Leaderboard({1: FOUND["low"]}), TypeError, "evaluations has the key 1: the name of a system"),
         (lambda: hc.compare([0.5, 0.25]), TypeError, "a list of evaluations, or one mapping .*; got list alone"),
         (lambda: FOUND["low"].to_markdown(digits=18), ValueError, "digits must be from 0 to 17, got 18"),
         (lambda: FOUND["low"].to_latex(digits=-1), ValueError, "digits must be from 0 to 17, got -1"),

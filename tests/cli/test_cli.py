@@ -93,7 +93,7 @@ def test_the_report_without_ties(capsys, tmp_path):
 def test_the_report_when_ties_change_nothing(capsys, tmp_path):
     (tmp_path / "t.csv").write_text("label,score\n" + "0,9\n" * 100 + "1,1\n" * 10)
     out = table(capsys, str(tmp_path / "t.csv"), "--all")
-    assert "no order of theirs changes AP. The threshold reading lies outside." in out
+    assert "their order does not change AP. The value of the threshold reading lies outside." in out
     assert numbers(out)["AP"][:4] == ["0.0514", "0.0514", "0.0514", "0.0909"]
 
 
@@ -279,7 +279,7 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
         ((), "required: COMMAND"),
         (("tabel",), "invalid choice"),
         (("table", "t.csv"), "required: --score"),
-        (("table", "t.csv", "--score", "1"), "one of --label, --actives and --grade is needed: it says"),
+        (("table", "t.csv", "--score", "1"), "--label, --actives or --grade is needed: it says"),
         (("table", "t.csv", "--score", "1", "--actives", "a"), "--actives needs --id"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--score", "2:lower"), "--score names a column twice"),
         (("table", "t.csv", "--label", "1", "--score", "2", "--compare"),
@@ -295,7 +295,7 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
             ("table", "t.csv", "--label", "1", "--score", "2", "-m", "RR", "--ties", "threshold"),
             "RR is not defined for ties='threshold': use expected, best or worst",
         ),
-        (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--all"), "--all and -m both say which"),
+        (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--all"), "--all and -m both choose"),
         (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--top", "5"),
          "with -m, name Hits@N and P@N instead"),
         (("measures", "P@"), "'' is no cutoff"),

@@ -104,14 +104,14 @@ def test_letters_that_the_encoding_lacks(tmp_path):
         ((*TREC, "-m", "ndcg.1=1e400"), "must be levels, each once, with their gains"),
         ((*TREC, "-m", "ndcg.1=nan"), "must be levels, each once, with their gains"),
         ((*TREC, "-m", "utility.1,nan,0,0"), "must be four numbers"),
-        ((*TREC, "-m", "runid"), "argument -m: runid: only --format trec prints it"),
+        ((*TREC, "-m", "runid"), "argument -m: runid: only --format trec prints this measure"),
         ((*TREC, "--workers", "0"), "'0' is not a whole number from 1 up, nor -1 for all cores"),
         ((*TREC, "--workers", "-5"), "'-5' is not a whole number from 1 up, nor -1 for all cores"),
         ((*TREC, "r.txt", "--compare"), "--compare: a run is named twice"),
-        ((*TABLE, "--interval", "--resamples", "9" * 20), f"{'9' * 20} are too many: at most 1,000,000"),
+        ((*TABLE, "--interval", "--resamples", "9" * 20), f"{'9' * 20} is too large: at most 1,000,000"),
         (("table", "a.csv", *TABLE[1:], "--by-file"),
-         "--by-file makes a group of each file, and a file is named twice"),
-        (("table", "-", "-", *TABLE[2:]), "standard input can be read once"),
+         "--by-file makes each file a group: name each file once"),
+        (("table", "-", "-", *TABLE[2:]), "standard input can be read only once"),
     ],
 )
 def test_wrong_usage(capsys, arguments, problem):
@@ -132,7 +132,7 @@ def test_csv_holds_names_as_they_are(capsys, tmp_path, name):
     _, out, _ = run(capsys, "trec", "-m", "AP", "--format", "csv", "-q", "q.txt", f"./{name}")
     assert [row[:2] for row in csv.reader(io.StringIO(out))][1:] == [[name, name], [name, "all"]]
     for command in ("table", "trec"):
-        assert "csv (formulas are kept)" in " ".join(run(capsys, command, "--help")[1].split())
+        assert "csv (names can be formulas)" in " ".join(run(capsys, command, "--help")[1].split())
 
 
 RANKLESS = {"r.txt": "1 Q0 d1 x 2.5 t\n2 Q0 d9 1 1 t\n"}
@@ -237,7 +237,8 @@ def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
     assert status == 0
     lines = err.splitlines()
     assert all(line.startswith("hitcurve: warning: ") for line in lines)
-    assert "hitcurve: warning: p.png: matplotlib's font lacks letters of the names, which are drawn as boxes" in lines
+    boxes = "matplotlib's font lacks some letters of the names: boxes are drawn in their place"
+    assert f"hitcurve: warning: p.png: {boxes}" in lines
     assert "</svg>分子</li>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 

@@ -177,12 +177,12 @@ def test_names_that_are_not_distinct_are_paths(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--sort", "P@3"), "argument --sort: 'P@3' is none of the measures: AP, nDCG@10, P@10, RR, R@1000"),
-        (("--sort", "official"), "argument --sort: 'official' is none of the measures: AP, "),
+        (("--sort", "P@3"), "argument --sort: 'P@3': use one of AP, nDCG@10, P@10, RR, R@1000"),
+        (("--sort", "official"), "argument --sort: 'official': use one of AP, "),
         (("-m", "AP", "--sort", "nDGC@10"), "argument --sort: 'nDGC@10': there is no measure 'nDGC'"),
-        (("--baseline", "none.txt"), "--baseline none.txt: it is none of the runs: low.txt, high.txt, mid.txt"),
+        (("--baseline", "none.txt"), "--baseline none.txt: no such run in low.txt, high.txt, mid.txt"),
         (("--compare", "--format", "trec"), "--compare cannot be combined with --format trec"),
-        (("--compare", "--format", "csv", "-q"), "-q and --compare are two tables: --format csv has one"),
+        (("--compare", "--format", "csv", "-q"), "-q and --compare are two tables, but --format csv"),
         (("--compare", "--seed", "-1"), "argument --seed: '-1' is not a whole number from 0 up"),
         (("--caption", "x"), "--caption needs --format markdown or latex"),
         (("--label", "x", "--format", "markdown"), "--label needs --format latex"),
@@ -201,13 +201,13 @@ def test_one_warning_for_many_runs(capsys):
     assert status == 3
     assert err.splitlines() == [
         "hitcurve: warning: low.txt, first of 2 such runs: 1 query of q.txt missing: counted as 0",
-        "hitcurve: warning: low.txt, first of 2 such runs: equal scores leave open AP 0.1667..0.3333 (see --ties)",
+        "hitcurve: warning: low.txt, first of 2 such runs: ties change the means: AP 0.1667..0.3333 (see --ties)",
         "hitcurve: warning: mid.txt: 1 query without judgments: left out",
     ]
     _, _, err = trec(capsys, "-m", "AP", paths=PATHS[:1])
     assert err.splitlines() == [
         "hitcurve: warning: low.txt: 1 query of q.txt missing: counted as 0",
-        "hitcurve: warning: low.txt: equal scores leave open AP 0.1667..0.3333 (see --ties)",
+        "hitcurve: warning: low.txt: ties change the means: AP 0.1667..0.3333 (see --ties)",
     ]
 
 
@@ -305,7 +305,7 @@ def test_too_few_resamples_are_said(capsys, tmp_path):
         (("--compare", "--p", "x"), "argument --p: invalid choice: 'x'"),
         (("--tables", "all"), "--tables needs --compare and --format table, markdown or latex"),
         (("--compare", "--format", "csv", "--tables", "board"), "--tables needs --compare and"),
-        (("--compare", "--resamples", "1000001"), "argument --resamples: 1000001 are too many: at most 1,000,000"),
+        (("--compare", "--resamples", "1000001"), "argument --resamples: 1000001 is too large: at most 1,000,000"),
     ],
 )
 def test_options_of_comparisons(capsys, arguments, problem):
@@ -330,7 +330,7 @@ def test_runs_are_named_by_files_or_tags(capsys, tmp_path):
         assert len(set(found)) == 1
     status, _, err = trec(capsys, "--baseline", "t")
     assert (status, err.splitlines()[-1].partition("error: ")[2]) == (
-        2, "--baseline t: it is the tag of low.txt, high.txt, mid.txt: give the name of a file")
+        2, "--baseline t: several runs have this tag: low.txt, high.txt, mid.txt: name a file")
     out = trec(capsys, "--names", "tag", "-m", "AP")[1]  # one tag for all: their files
     assert order(out) == list(RUNS)
     out = trec(capsys, "-m", "runid", "--format", "trec")[1]

@@ -115,7 +115,7 @@ def test_the_first_screen_has_intervals(run, grouped):
 def test_what_takes_long_is_not_drawn_unless_asked_for(run, monkeypatch):
     monkeypatch.setattr("hitcurve.report.rows._MOST_DRAWN", 1)
     out = run(*ONE)
-    assert "--interval adds the intervals that take longer." in out.splitlines()
+    assert "--interval adds the intervals that take longer to compute." in out.splitlines()
     assert "Intervals: AP by logit." in out.splitlines()
     assert "RR by bootstrap" in " ".join(run(*ONE, "--interval").split())
 
@@ -245,14 +245,14 @@ def test_groups_of_several_scores_are_drawn_side_by_side(drawn):
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ((), "there is no relevant item"), (("--group", "query"), "no group has a value of nDCG"),
+    ((), "no item is relevant"), (("--group", "query"), "no group has a value of nDCG"),
     (("--group", "query", "-m", "AP(rel=4)"), "no group has a value of AP(rel=4)"),
 ])  # fmt: skip
 def test_nothing_is_drawn_without_relevant_items(run, tmp_path, more, said):
     pytest.importorskip("matplotlib")
     (tmp_path / "t.csv").write_text("level,first,query\n0,1,a\n0,2,a\n")
     err = run(*ONE, *more, "--plot", "p.png", status=1)
-    assert f"p.png: {said}, and nothing to draw" in err
+    assert f"p.png: {said}, so there is nothing to draw" in err
     assert not (tmp_path / "p.png").exists()
 
 
@@ -283,7 +283,7 @@ def test_the_page_of_one_ranking(page):
     pictures = [one["aria-label"] for tag, one in found.tags if tag == "svg" and "role" in one]
     assert pictures == ["Gain curve: cumulated gain over items from the top, of ideal order, random order, first"]
     words = "".join(found.words)
-    assert "Light bands: 95 % of bootstrap resamples" in words
+    assert "Light bands: 95 % of the bootstrap resamples" in words
     assert "items (" in words and "in a tie with a relevant item" in words
     assert "count items from level 1 up as relevant" in words
     assert found.fetched == []

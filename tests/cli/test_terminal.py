@@ -82,7 +82,7 @@ def test_colours_are_for_terminals():
     assert "hitcurve: \x1b[1;35mwarning:\x1b[0m score: only 2 relevant items" in seen
     assert "measure" in piped and "\x1b" not in piped
     assert "hitcurve: \x1b[1;31merror:\x1b[0m none.csv: No such file" in terminal(*("table", "none.csv"), *TABLE[2:])[0]
-    assert "hitcurve table: \x1b[1;31merror:\x1b[0m one of --label" in terminal(*TABLE[:2], "--score", "s")[0]
+    assert "hitcurve table: \x1b[1;31merror:\x1b[0m --label, --actives" in terminal(*TABLE[:2], "--score", "s")[0]
 
 
 @UNIX

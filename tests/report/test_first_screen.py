@@ -73,7 +73,7 @@ def test_what_a_chemist_reads_first(capsys, path):
         ends = curve.interval(name, n_resamples=1000, rng=0).confidence_interval
         assert row(out, name) == [name, shown(measure(curve)), between(*ends), band(name, curve)]
     assert "ROCAUC by DeLong's method; BEDROC(20), EF@1% by bootstrap over the items." in " ".join(out.split())
-    assert lines[-1] == "--all lists every measure and reading of ties, -m those that you name."
+    assert lines[-1] == "--all lists the usual measures under every rule of ties, -m those that you name."
     assert max(map(len, lines)) <= 80
     assert len(lines) <= 24
 
@@ -158,8 +158,8 @@ def test_means_are_those_of_curves(capsys, tmp_path):
     assert means == {parse(name).name: curves.mean(name) for name in names}
     out = run(capsys, *arguments)[0].splitlines()
     assert "Groups without a relevant item: 1 of 4, left out of the means." in out
-    assert "Groups without an item that is relevant for P(rel=2)@1: 1, left out of its mean." in out
-    assert "Groups without an item that is relevant for RR(rel=3): 2, left out of its mean." in out
+    assert "Groups without a relevant item for P(rel=2)@1: 1, left out of its mean." in out
+    assert "Groups without a relevant item for RR(rel=3): 2, left out of its mean." in out
     assert not [line for line in out if "undefined" in line or "for P@1" in line]
 
 
@@ -190,7 +190,7 @@ def test_many_rows_or_groups_have_no_bootstrap_unless_asked(capsys, path, monkey
     for name in ("BEDROC(20)", "EF@1%"):
         assert row(out, name) == [*row(usual, name)[:2], "-", row(usual, name)[3]]
     assert "Intervals: AP by logit; ROCAUC by DeLong's method." in out.splitlines()
-    assert out.splitlines()[-1] == "--interval adds the intervals that take longer."
+    assert out.splitlines()[-1] == "--interval adds the intervals that take longer to compute."
     assert run(capsys, path, *DOCKING, "--interval")[0] == usual
     out, _ = run(capsys, path, *DOCKING, "--group", "target")
     assert [row(out, name)[2] for name in FIRST] == ["-"] * 4

@@ -109,10 +109,10 @@ def test_queries_that_a_run_lacks_stand_as_a_line(capsys, tmp_path, paths):
 
 
 @pytest.mark.parametrize(("arguments", "said"), [
-    (("--ties", "expected"), "Equal scores: expected."),
+    (("--ties", "expected"), "Rule for equal scores: expected."),
     (("--rank-by", "listed"), "Ranked as listed: there are no ties."),
-    (("--format", "trec"), "No mean here is known to depend, in four decimals, on the order of equal scores."),
-    (("--format", "json", "-M", "2"), "Equal scores: docid."),
+    (("--format", "trec"), "As far as known, the order of equal scores changes no mean in four decimals."),
+    (("--format", "json", "-M", "2"), "Rule for equal scores: docid."),
 ])  # fmt: skip
 def test_one_run(capsys, tmp_path, paths, arguments, said):
     page = written(capsys, tmp_path, *paths[:2], *arguments)
@@ -159,7 +159,7 @@ def test_runs_are_drawn(capsys, tmp_path, paths):
     assert len(pictures(two)) == 2
     assert two.tables[0][0] == ["run", "AP", "IPrec@0.5"]  # what only the picture needs is not there
     assert any("In brackets: mean of the 11 points." in text for text in two.words)
-    assert "AP of third.txt less that of first.txt, a bar for each query, in falling order." in two.words
+    assert "AP of third.txt minus AP of first.txt: a bar for each query, in falling order." in two.words
     assert len(pictures(written(capsys, tmp_path, *paths, "-m", "AP", status=3))) == 1
     compared = written(capsys, tmp_path, *paths, "-m", "AP", "--compare", status=3)
     assert "Differences in mean AP with their intervals." in compared.words

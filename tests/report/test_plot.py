@@ -368,7 +368,7 @@ def test_no_window_and_no_global_state():
         ([CURVE], (), TypeError, "curves must be a mapping of names to HitCurve, got list"),
         ({"a": [1, 0]}, (), TypeError, r"curves\['a'\] must be a HitCurve, got list"),
         ({"a": hc.HitCurve([0, 0], [1, 2])}, (), ValueError, r"curves\['a'\] has no relevant item"),
-        ({"a": hc.HitCurve([1, 1], [1, 2])}, ("roc",), ValueError, r"curves\['a'\] has nothing but relevant items"),
+        ({"a": hc.HitCurve([1, 1], [1, 2])}, ("roc",), ValueError, r"curves\['a'\] has only relevant items"),
         ({"a": hc.HitCurve(Y, S, num_relevant=9)}, ("roc",), ValueError, "num_relevant is 9"),
         ({"a": hc.HitCurve(Y, S, num_relevant=9)}, ("enrichment",), ValueError, "num_relevant is 9"),
     ],

@@ -172,7 +172,7 @@ def test_keywords_of_several_lines():
         ({"color": "nocolour"}, ValueError, "color='nocolour' cannot be drawn: .*nocolour"),
         ({"linewidth": "thick"}, ValueError, "linewidth='thick' cannot be drawn"),
         ({"alpha": 5}, ValueError, "alpha=5 cannot be drawn"),
-        ({"color": {"b": "red"}}, ValueError, r"color\['b'\]: there is no curve of this name"),
+        ({"color": {"b": "red"}}, ValueError, r"color\['b'\]: no curve has this name"),
         ({"c": "red", "color": "red"}, TypeError, "color"),
     ],
 )

@@ -81,7 +81,7 @@ def test_several_scores(capsys, path):
     out, _ = run(capsys, path, *ARGUMENTS, "--all")
     assert "s.csv, dock (lower is better): 600 items" in out
     assert "s.csv, <sim & co> (higher is better): 600 items" in out
-    assert out.count("expected: mean over all orders") == 1
+    assert out.count("expected: the mean over all orders") == 1
     tail = out[out.index("\nscore ") :].splitlines()
     assert tail[1].split() == ["score", *report.SUMMARY]
     assert tail[2].split()[1:] == [f"{parse(name)(BOTH['dock']):.4f}" for name in report.SUMMARY]
@@ -121,13 +121,13 @@ def test_actives_by_id(capsys, path, tmp_path):
     out, err = run(capsys, *arguments)
     assert out == f"AP  {BOTH['dock'].average_precision():.4f}\n"
     assert f"1 of the {len(wanted)} ids" in err
-    assert "(such as 'unknown') are not in the table and do not count" in err
+    assert "(such as 'unknown') are not in the table: these ids do not count" in err
     (tmp_path / "none.txt").write_text("x1\n")
     assert main(["table", path, "--actives", str(tmp_path / "none.txt"), "--id", "id", "--score", "dock"]) == 1
     assert "none of the 1 ids" in capsys.readouterr().err
     (tmp_path / "none.txt").write_text("\n")
     assert main(["table", path, "--actives", str(tmp_path / "none.txt"), "--id", "id", "--score", "dock"]) == 1
-    assert "there is no id in it" in capsys.readouterr().err
+    assert "the file has no ids" in capsys.readouterr().err
 
 
 def test_best_pose_and_repeated_ids(capsys, tmp_path):
@@ -244,12 +244,12 @@ def test_pictures(capsys, path, tmp_path):
     (tmp_path / "g.svg").unlink()
     assert main(arguments) == 2  # before anything is read
     out, err = capsys.readouterr()
-    assert "--plot draws the groups of one score: name one --score, or use --report" in err and not out
+    assert "--plot draws the groups of a single score: name one --score, or use --report" in err and not out
     assert not (tmp_path / "g.svg").exists()
     (tmp_path / "n.csv").write_text("y,s\n0,1\n")
     arguments = ["table", str(tmp_path / "n.csv"), "--label", "y", "--score", "s", "--plot", str(tmp_path / "n.png")]
     assert main(arguments) == 1
-    assert "there is no relevant item, and nothing to draw" in capsys.readouterr().err
+    assert "no item is relevant, so there is nothing to draw" in capsys.readouterr().err
 
 
 # --- the page -----------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_the_page(capsys, path, tmp_path):
     pictures = [attributes["aria-label"] for tag, attributes in page.tags if tag == "svg" and "role" in attributes]
     assert [said.split(":")[0] for said in pictures] == ["Hit curve", "Precision and recall", "ROC", "Enrichment"]
     assert all(said.endswith("dock, <sim & co>") for said in pictures)
-    assert "Light bands: 95 % of bootstrap resamples" in text
+    assert "Light bands: 95 % of the bootstrap resamples" in text
     words = "".join(page.words)
     assert "<sim & co> (higher is better)" in words  # escaped in the source
     assert "<sim" not in text

@@ -1080,7 +1080,7 @@ def test_relstring_of_the_command_knows_its_options(files, capsys):
 def test_the_command_says_what_ties_leave_open_where_lower_is_better(tmp_path, capsys):
     qrels, run = write(tmp_path, "qrels", "q 0 a 1\n"), write(tmp_path, "run", "q Q0 a 1 1 t\nq Q0 b 1 1 t\n")
     main(["trec", str(qrels), str(run), "-m", "Unjudged@1"])
-    assert "run: equal scores leave open Unjudged@1 1.0000..0.0000 (see --ties)" in capsys.readouterr().err
+    assert "run: ties change the means: Unjudged@1 1.0000..0.0000 (see --ties)" in capsys.readouterr().err
 
 
 def test_the_tie_report():

@@ -605,7 +605,7 @@ Y, A, B = two_rankings(50, 10)
         (lambda: hc.compare(Y), TypeError, "one mapping of per-query results; got ndarray alone"),
         (lambda: hc.compare(Y, A), TypeError, "y_score must be a mapping of names to scores, got ndarray"),
         (lambda: hc.compare(Y, {"a": A}), ValueError, "compare needs two systems or more, got 1"),
-        (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has the name 1: the name of a system must be a "
+        (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has the key 1: the name of a system must be a "
                                                          "string"),
         (
             lambda: hc.compare(Y, {"a": A, "b": B}, baseline="c"),

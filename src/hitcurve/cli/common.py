@@ -1,4 +1,4 @@
-"""What the commands share: how they are declared, types of arguments, colours, and what they say on standard error."""
+"""What the commands share: declarations, types of arguments, colours, and messages on standard error."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ __all__ = [
 PICTURES = ".png, .svg, .pdf or .jpg"
 
 WIDTH = 88
-FAILURES = (OSError, ValueError, TypeError, ImportError, MemoryError)  # that end the command with a line
+FAILURES = (OSError, ValueError, TypeError, ImportError, MemoryError)  # they end the command with one line
 Run = Callable[[argparse.Namespace], str]
 Option = tuple[str, str | None, str, dict[str, Any]]
-"""Names, the value's name (None: a flag), the help, and what else argparse takes."""
+"""The names, the name of the value (None: a flag), the help, and further arguments of `add_argument`."""
 
 _SAID = re.compile(r"^(hitcurve[^:]*: )(warning|error):")
-_COLOURS = {"warning": "1;35", "error": "1;31"}  # as compilers have them, on light and dark
+_COLOURS = {"warning": "1;35", "error": "1;31"}  # the colours of compilers, readable on light and on dark
 
 
 class _Help(argparse.HelpFormatter):
-    """Of what stands around the options indented lines stay as they are."""
+    """Indented lines of the description and of the epilog keep their line ends."""
 
     def __init__(self, prog: str, width: int = WIDTH) -> None:
         super().__init__(prog, max_help_position=22, width=width)
@@ -51,13 +51,13 @@ class _Help(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """A command's parser, or that of all commands."""
+    """The parser of one command, or of ``hitcurve`` itself."""
 
     def __init__(self, **texts: Any) -> None:
         super().__init__(formatter_class=_Help, **texts)
 
     def format_help(self) -> str:
-        """As wide as the terminal, at most `WIDTH`."""
+        """The help, as wide as the terminal, at most `WIDTH`."""
         from shutil import get_terminal_size
 
         width = min(WIDTH, get_terminal_size((WIDTH + 2, 24)).columns - 2)
@@ -71,38 +71,38 @@ class Parser(argparse.ArgumentParser):
 
 
 def command(commands: Any, name: str, run: Run, options: Iterable[Option], **texts: str) -> None:
-    """Declare a command that `run` carries out: it returns what is printed."""
+    """Declare a command. `run` carries out the command and returns the text to print."""
     parser: Parser = commands.add_parser(name, **texts)
     parser.set_defaults(run=run, usage_error=parser.error)
     for names, metavar, text, how in options:
         value: dict[str, Any] = {"action": "store_true"} if metavar is None else {"metavar": metavar}
         declared: Any = parser.add_argument(*names.split(), help=text, **value | how)
         if "-m" in names.split() or metavar == "MEASURE":
-            declared.completer = _measures  # where argcomplete is installed
+            declared.completer = _measures  # argcomplete calls it, if installed
 
 
 def _measures(prefix: str, **_: Any) -> list[str]:
-    """What may stand for a measure on the command line: forms, then trec_eval's names."""
+    """Completions of a measure: forms of its name, then trec_eval's names."""
     forms = [form for record in MEASURES for form in record.forms]
     synonyms = [name for record in MEASURES for name in record.synonyms if prefix]
     return forms + [name.replace("_K", "_10").replace("_X", "_0.20") for name in synonyms]
 
 
 def refuse(options: argparse.Namespace, problems: Iterable[tuple[object, str]]) -> None:
-    """Wrong usage ends here."""
+    """Exit with the text of the first problem whose condition is true."""
     for wrong, text in problems:
         if wrong:
             options.usage_error(text)
 
 
 def no_picture(path: str | None) -> tuple[object, str]:
-    """For `refuse`: whether the name of a picture has an ending that none is written for."""
+    """A problem for `refuse`: the name of a picture has an ending that is not supported."""
     endings = tuple(PICTURES.replace(" or", ",").split(", "))
     return path and not path.lower().endswith(endings), f"--plot {path}: the name must end in {PICTURES}"
 
 
 def no_output(options: argparse.Namespace, inputs: Iterable[str]) -> Iterator[tuple[object, str]]:
-    """For `refuse`: whether a picture or a page would be written over a file that is read, or over another output."""
+    """Problems for `refuse`: a picture or a page would overwrite an input file or another output."""
     outputs = [(flag, path) for flag, path in (("--plot", options.plot), ("--report", options.report)) if path]
     for flag, path in outputs:
         for one in inputs:
@@ -114,7 +114,7 @@ def no_output(options: argparse.Namespace, inputs: Iterable[str]) -> Iterator[tu
 
 
 def _number(stream: Any) -> int:
-    """By which the system knows a stream; -1: it does not."""
+    """The file descriptor of a stream, or -1 if it has none."""
     try:
         return int(stream.fileno())
     except (AttributeError, OSError, ValueError):
@@ -123,7 +123,7 @@ def _number(stream: Any) -> int:
 
 @contextlib.contextmanager
 def beside(options: argparse.Namespace) -> Iterator[None]:
-    """What is written beside the numbers: an error there is said after they are printed, and is the status."""
+    """For a picture or a page: an error is reported after the numbers are printed, and sets the exit status."""
     try:
         yield
     except FAILURES as error:
@@ -131,25 +131,25 @@ def beside(options: argparse.Namespace) -> Iterator[None]:
 
 
 def pictures_lack() -> list[str]:
-    """What a page is warned of that is written without pictures; empty where they can be drawn."""
+    """The warning of a page without pictures, in a list. The list is empty if pictures can be drawn."""
     return lacking("matplotlib", "there are no pictures on the page: a picture")
 
 
 def save_picture(figure: Any, path: str) -> list[str]:
-    """Write it; what a person should know of it."""
+    """Write the picture to a file. Returns warnings."""
     from warnings import catch_warnings
 
     form, drawn = os.path.splitext(path)[1][1:].lower(), io.BytesIO()
     with catch_warnings(record=True, action="always") as caught:
-        # Nothing but the data should decide what is in the file; JPEG has no such texts.
+        # Without metadata, such as the date, equal data give equal files. JPEG has no metadata.
         figure.savefig(drawn, format=form, **({} if form == "jpg" else {"metadata": {}}))
     write_file(path, drawn.getvalue())
-    lacking = "matplotlib's font lacks letters of the names, which are drawn as boxes"
+    lacking = "matplotlib's font lacks some letters of the names: boxes are drawn in their place"
     return [f"{path}: {lacking}"] if any("missing from" in str(one.message) for one in caught) else []
 
 
 def whole(least: int, most: float = math.inf, also: str = "") -> Callable[[str], int]:
-    """The type of an argument: a number of digits; or `also`, which stands for a word of its own."""
+    """The type of an argument: a whole number in digits, or the text `also`, which has a meaning of its own."""
 
     def number(text: str) -> int:
         if also and text == also:
@@ -158,18 +158,18 @@ def whole(least: int, most: float = math.inf, also: str = "") -> Callable[[str],
             more = f", nor {also} for all cores" if also else ""
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {least} up{more}")
         if int(text) > most:
-            raise argparse.ArgumentTypeError(f"{text} are too many: at most {most:,}")
+            raise argparse.ArgumentTypeError(f"{text} is too large: at most {most:,}")
         return int(text)
 
     return number
 
 
 count, seed = whole(1), whole(0)
-resamples = whole(1, 1_000_000)  # a number of each is kept in memory
+resamples = whole(1, 1_000_000)  # memory holds a number for each resample
 
 
 def few_resamples(comparison: Comparison, p: str = "p_holm") -> list[str]:
-    """A warning where there were too few resamples for a significant difference."""
+    """A warning if there are too few resamples for a significant difference, in a list."""
     from hitcurve.statistics.comparison import too_few
     from hitcurve.statistics.paired import alpha_of
 
@@ -185,7 +185,7 @@ def measure(text: str) -> Measure:
 
 
 def coloured(stream: Any) -> bool:
-    """Whether text on the stream has colours: on terminals, unless the environment says otherwise."""
+    """Whether text on the stream gets colours. Terminals do, unless the environment says otherwise."""
     if os.environ.get("NO_COLOR") or os.environ.get("FORCE_COLOR"):
         return not os.environ.get("NO_COLOR")
     plain = os.environ.get("TERM") == "dumb" or (os.name == "nt" and "WT_SESSION" not in os.environ)
@@ -193,7 +193,7 @@ def coloured(stream: Any) -> bool:
 
 
 def say(line: str) -> None:
-    """One line on standard error; a full device or a reader that went away must not cost the numbers."""
+    """Write one line to standard error. A full disk or a closed pipe must not lose the numbers."""
     line = one_line(line)
     if coloured(sys.stderr):
         line = _SAID.sub(lambda found: f"{found[1]}\x1b[{_COLOURS[found[2]]}m{found[2]}:\x1b[0m", line)
@@ -207,4 +207,4 @@ def warn(lines: Iterable[str]) -> None:
 
 
 def write_page(path: str, text: str) -> None:
-    write_file(path, text.encode("utf-8", "backslashreplace"))  # names of files may hold bytes that are no text
+    write_file(path, text.encode("utf-8", "backslashreplace"))  # file names may have bytes that are not UTF-8

@@ -16,22 +16,23 @@ from hitcurve.cli.common import FAILURES, Parser, coloured, say
 
 __all__ = ["main"]
 
-# What stands for the library's arguments, which its errors name.
+# The options of the command, by the arguments that errors of the library name.
 _OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient", "ties": "--ties",
             "rank_by": "--rank-by", "depth": "-M", "missing": "--missing", "empty": "--empty",
             "na": "--na", "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive"}  # fmt: skip
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'([^']+)'|(\d+)\b|False\b)")
-_BROKEN_PIPE = 141  # what a shell reports for any program whose reader went away
-_INTERRUPTED = 130  # and for one that was stopped by Ctrl-C
+_BROKEN_PIPE = 141  # the status of a program whose output pipe was closed
+_INTERRUPTED = 130  # the status of a program that Ctrl-C stopped
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command with the arguments `argv` (default: those of the process).
+    """Run the command with the arguments `argv` (default: the arguments of the process).
 
     Returns
     -------
     int
-        0: done. 1: the data cannot be read or measured; one line on standard error says why. 2: wrong usage.
+        The exit status. 0: no error. 1: the data cannot be read or measured, and one line on standard error says why.
+        2: wrong usage. 3: `hitcurve trec` left out queries or lines, and standard error says which.
     """
     status = _status(argv)
     for stream in (sys.stdout, sys.stderr):
@@ -39,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if stream is not None:
                 stream.flush()
         except OSError:
-            # Python would complain again when it flushes the stream at exit.
+            # Otherwise Python would report the error again when it flushes the stream at exit.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return status
 
@@ -51,7 +52,7 @@ def _status(argv: Sequence[str] | None) -> int:
         failed: list[Exception] = []
         try:
             parser = _parser()
-            if "_ARGCOMPLETE" in os.environ:  # the shell asks what may come next
+            if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions
                 needed("argcomplete", "completion").autocomplete(parser, print_suppressed=True)
             options = parser.parse_args(argv)
             if getattr(options, "format", "") == "table" and coloured(sys.stdout):
@@ -59,7 +60,7 @@ def _status(argv: Sequence[str] | None) -> int:
             options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]
             options.failed = failed
             sys.stdout.write(options.run(options))
-        except SystemExit as stop:  # argparse, which has said why
+        except SystemExit as stop:  # argparse has printed the reason
             status = stop.code if isinstance(stop.code, int) else 2
         sys.stdout.flush()
         for error in failed:
@@ -74,19 +75,19 @@ def _status(argv: Sequence[str] | None) -> int:
 
 
 def _streams() -> None:
-    """Standard streams that the caller closed, and text that their encoding lacks, are no reason to break off late."""
+    """Prepare the standard streams: a closed stream or its encoding must not cause an error after the computation."""
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (to the end of the process)
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
     if sys.stdout is None:
         raise ValueError("standard output is closed")
     encoding = str(sys.stdout.encoding).lower().replace("-", "")
     if isinstance(sys.stdout, io.TextIOWrapper) and (sys.stdout.errors == "strict" or encoding != "utf8"):
-        # As standard error does. UTF-8 lacks nothing but the odd bytes of file names, which it may hand on.
+        # Standard error does the same. UTF-8 has all characters: its error handler may pass on odd bytes of file names.
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _failed(error: Exception) -> int:
-    """One line on standard error."""
+    """Print the error as one line on standard error. Returns the exit status 1."""
     problem = str(error)
     if isinstance(error, OSError):
         place = f"{error.filename}: " if error.filename is not None else ""
@@ -109,7 +110,7 @@ examples:
 
 
 def _parser() -> Parser:
-    about = "Measure rankings: average precision and every other measure of the hit curve, ties included."
+    about = "Measure rankings: average precision, nDCG, ROC AUC, BEDROC and more, with exact handling of ties."
     parser = Parser(prog="hitcurve", description=about, epilog=_EXAMPLES)
     parser.add_argument("--version", action="version", version=f"hitcurve {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)

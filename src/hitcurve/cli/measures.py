@@ -14,15 +14,15 @@ __all__ = ["add"]
 _EXAMPLES = """
 examples:
   hitcurve measures                 the definition of every measure
-  hitcurve measures BEDROC EF@1%    definition, source and spelling of two
+  hitcurve measures BEDROC EF@1%    definition, source and names of both
 """
 
 
 def add(commands: Any) -> None:
     how = {"nargs": "*", "type": _record}
     options: list[Option] = [("names", "MEASURE", "a measure, such as AP or P@10 (default: all)", how)]
-    about = "List the measures, or print definition, source and spellings of those that you name."
-    text = "list the measures, or explain those that you name"
+    about = "List all measures, or print the definition, source and names of the measures that you name."
+    text = "list the measures, or explain some of them"
     command(commands, "measures", _run, options, help=text, description=about, epilog=_EXAMPLES)
 
 
@@ -44,14 +44,14 @@ def _run(options: argparse.Namespace) -> str:
     return "\n".join(map(_line, MEASURES)) + """
 
 @10: the first k = 10 items. @1%: the first 1 %. N: items, R: relevant items,
-h(k): relevant items among the first k. Equal scores: the expected value by default,
-or another reading by name, as in AP(ties=worst).
-`hitcurve measures AP` says more about one measure.
+h(k): relevant items among the first k. Equal scores: by default the expected value
+over all orders; AP(ties=worst) is the value in the worst order.
+`hitcurve measures AP` prints the source and the other names of a measure.
 """
 
 
 def _line(record: Definition) -> str:
-    """The name and the definition beside it, or below a name that fills its column, as in the help of options."""
+    """The name, and the definition beside it. If the name fills its column, the definition is below it."""
     name, column = record.forms[0], " " * 12
     if len(name) < len(column):
         return fill(record.definition, WIDTH, initial_indent=name.ljust(len(column)), subsequent_indent=column,

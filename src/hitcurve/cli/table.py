@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add"]
 
-_RESAMPLES = (1000, 9999)  # of items, of groups
+_RESAMPLES = (1000, 9999)  # defaults: of the items, of the groups
 
 
 def _level(text: str) -> float:
@@ -68,12 +68,12 @@ _OPTIONS: tuple[Option, ...] = (
     ("--id", "COL", "column of ids: --actives needs it; repeated ids are reported", {}),
     ("--score", "COL", "column of scores; COL:lower if low scores are better; repeatable",
      {"required": True, "action": "append"}),
-    ("--lower-is-better", None, "rank low scores first, except in columns given as COL:higher", {}),
+    ("--lower-is-better", None, "low scores are better, except in columns given as COL:higher", {}),
     ("--group", "COL", "column of groups, such as targets: rank each group, print the mean", {}),
     ("--by-file", None, "make each file a group", {}),
     ("--mean-only", None, "print the mean over the groups, without a line for each group", {}),
     ("--best-per", "COL", "keep the best row of each id in COL (the best pose of a ligand)", {}),
-    ("--nan", "RULE", "missing scores: raise (default: an error), worst (last), omit",
+    ("--nan", "RULE", "missing scores: raise (default: error), worst (rank last), omit",
      {"choices": ("raise", "worst", "omit"), "default": "raise"}),
     ("--na", "TEXT", "treat TEXT as a missing score, like NA or an empty cell; repeatable", {"action": "append"}),
     ("-m", "M", "print these measures (default: AP ROCAUC BEDROC(20) EF@1%%)",
@@ -88,11 +88,11 @@ _OPTIONS: tuple[Option, ...] = (
     ("--seed", "N", "seed of the bootstrap (default: 0)", {"type": seed, "default": 0}),
     ("--plot", "FILE", f"save a picture of the curves: {PICTURES}", {}),
     ("--report", "FILE", "write an HTML page with all results", {}),
-    ("--format", "FORM", "table (default), markdown, latex, json, csv (formulas are kept)",
+    ("--format", "FORM", "table (default), markdown, latex, json, csv (names can be formulas)",
      {"choices": _FORMS, "default": "table"}),
     ("--delimiter", "C", "character between the cells of CSV (default: detected)", {"type": _delimiter}),
     ("--decimal", "C", "the decimal mark in CSV: . or , (default: detected)", {"choices": (".", ",")}),
-    ("--no-header", None, "the first line is data (default: it names the columns)", {}),
+    ("--no-header", None, "the first line is data (default: the first line names the columns)", {}),
     ("--workers", "N", "number of threads (default: all cores)", {"type": count, "default": -1}),
 )  # fmt: skip
 
@@ -141,7 +141,7 @@ def _run(options: argparse.Namespace) -> str:
 
 
 def _views(options: argparse.Namespace, found: Screen) -> tuple[View, Usual | None]:
-    """What is printed, and what a page has beside it."""
+    """The view that is printed, and the additional view of a page."""
     from hitcurve.report.first import GRADED, First
     from hitcurve.report.named import Named
     from hitcurve.report.usual import Usual
@@ -158,7 +158,7 @@ def _views(options: argparse.Namespace, found: Screen) -> tuple[View, Usual | No
 
 
 def _number_of_resamples(options: argparse.Namespace, found: Screen, grouped: bool) -> int:
-    """Of the intervals; a comparison over items draws as many, so that an interval is the same in both tables."""
+    """For the intervals. A comparison over items draws the same number, so that both tables have the same interval."""
     given: int | None = options.resamples
     if given is None and options.compare and not grouped:
         from hitcurve.statistics.comparison import enough
@@ -171,7 +171,7 @@ def _number_of_resamples(options: argparse.Namespace, found: Screen, grouped: bo
 
 
 def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
-    """The score columns, and whether low scores are better. Wrong usage ends here."""
+    """The score columns, and whether low scores are better. Exits on wrong usage."""
     graded, ties = options.grade is not None, options.ties or "expected"
     for one in options.measures or ():
         problem = _no_reading(one, ties, graded)
@@ -192,27 +192,27 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
     refuse(options, (
         (len(dict(scores)) < len(scores), "--score names a column twice: name each column once"),
         (labels is actives is grade is None,
-         "one of --label, --actives and --grade is needed: it says which items are relevant"),
+         "--label, --actives or --grade is needed: it says which items are relevant"),
         ((labels, grade, actives).count(None) != 2,
          "--label, --grade and --actives exclude each other: use one of them"),
         (grade and options.top, "--top counts relevant items: with --grade, name measures with a cutoff: -m nDCG@10"),
         (grade and not options.measures and options.ties == "threshold",
          "--ties threshold is not defined for nDCG: use expected, best or worst, or name other measures with -m"),
-        (options.measures and options.all, "--all and -m both say which measures are listed: use one of them"),
+        (options.measures and options.all, "--all and -m both choose the measures: use one of them"),
         (options.measures and options.top and not options.report,
          "--top adds to the usual measures: with -m, name Hits@N and P@N instead"),
         (options.positive is not None and labels is None, "--positive needs --label, a column of words"),
         (actives is not None and ids is None and best is None, "--actives needs --id, the column of the ids"),
         (best is not None and ids not in (None, best),
-         "--best-per and --id name two columns, but an item has one id: name one column"),
+         "--best-per and --id name two columns of ids: name the same column"),
         (options.group is not None and options.by_file, "--group and --by-file both make groups: use one of them"),
-        (files.count("-") > 1, "standard input can be read once: name - once"),
-        (twice, "--by-file makes a group of each file, and a file is named twice: name each file once"),
+        (files.count("-") > 1, "standard input can be read only once: name - once"),
+        (twice, "--by-file makes each file a group: name each file once"),
         (options.compare and len(scores) < 2, "--compare needs two scores: name another column with --score"),
         (options.compare and options.format in ("csv", "json"),
          "--compare prints tables: use --format table, markdown or latex"),
         (plot and grouped and len(scores) > 1 and not grade,
-         "--plot draws the groups of one score: name one --score, or use --report, with a picture for each score"),
+         "--plot draws the groups of a single score: name one --score, or use --report, which draws every score"),
         no_picture(plot),
         *no_output(options, files if actives is None else [*files, actives]),
     ))  # fmt: skip
@@ -220,7 +220,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
 
 
 def _no_reading(one: Measure, ties: str, levels: bool) -> str:
-    """Why the measure cannot be read so; empty if it can."""
+    """The error if the measure is not defined for this rule of ties. Empty if it is defined."""
     try:
         one.reading(ties, levels=levels)
     except ValueError as error:
@@ -229,7 +229,7 @@ def _no_reading(one: Measure, ties: str, levels: bool) -> str:
 
 
 def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[Screen, list[str]]:
-    """What was read, and what is odd about it, in sentences."""
+    """The table that was read, and warnings about it."""
     from hitcurve.sources.cells import Layout
     from hitcurve.sources.screen import read_screen
     from hitcurve.sources.tables import TableReader, read_ids
@@ -237,7 +237,7 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     ids = options.best_per if options.id is None else options.id
     path, actives = options.actives, None
     if path is not None and not (actives := read_ids(path, ids)):
-        raise ValueError(f"{path}: there is no id in it")
+        raise ValueError(f"{path}: the file has no ids")
     columns = [column for column, _ in scores]
     reader = TableReader(
         options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
@@ -251,7 +251,7 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     example = f"ids of {path} (such as {missing[0]!r})"
     if len(missing) == len(actives):
         raise ValueError(f"none of the {len(missing):,} {example} is in the table")
-    left = f"{len(missing):,} of the {len(actives):,} {example} are not in the table and do not count"
+    left = f"{len(missing):,} of the {len(actives):,} {example} are not in the table: these ids do not count"
     return found, [left, *found.notes]
 
 
@@ -266,10 +266,10 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         group, usual = [found.group_names[code] for code in arrays.group.tolist()], usual[:1]
         drawn = drawn | {"n_resamples": options.resamples}
     measures = options.measures or [parse(name) for name in usual]
-    if options.grade is not None:  # rel= says that these are levels where all measures are binary
+    if options.grade is not None:  # rel= marks the labels as levels, also if all measures are binary
         measures = [one if "gains" in one.record.of or one.rel is not None else one._replace(rel=1) for one in measures]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the command says it itself
+        warnings.simplefilter("ignore")  # the command prints the warning itself
         return compare(
             arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
             measures=measures, groups=group, confidence_level=options.level, nan_policy=options.nan,
@@ -295,8 +295,8 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, view: Us
             if options.plot:
                 needed("matplotlib", "a picture")
                 if not pictures:
-                    why = f"no group has a value of {made.view.names[0]}" if of_groups else "there is no relevant item"
-                    raise ValueError(f"{options.plot}: {why}, and nothing to draw")
+                    why = f"no group has a value of {made.view.names[0]}" if of_groups else "no item is relevant"
+                    raise ValueError(f"{options.plot}: {why}, so there is nothing to draw")
                 made.warnings += save_picture(pictures[0][0], options.plot)
         if view is not None:
             files = options.files if options.actives is None else [*options.files, options.actives]

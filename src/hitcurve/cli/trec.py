@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "as_trec_eval"]
 
-_LEFT_OUT = 3  # exit status
+_LEFT_OUT = 3  # exit status: queries or lines were left out
 _MEASURES = ("AP", "nDCG@10", "P@10", "RR", "R@1000")
-_MOVED = 0.001  # what ties may move a mean without a warning
-_COUNTS = re.compile(r"'[^']*'|\d+( \w+)?")  # in a note, what differs between runs
+_MOVED = 0.001  # if ties change a mean by more, a warning says so
+_COUNTS = re.compile(r"'[^']*'|\d+( \w+)?")  # the parts of a note that differ between runs
 
-# Of trec_eval's measures: those that print a whole number, and those that have no line for a query.
+# Measures that trec_eval prints as whole numbers, and measures that it prints only as means.
 _WHOLE = ("num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret")
 _MEAN_ONLY = ("num_q", "gm_map", "gm_bpref")
 
 
 class _Measures(argparse.Action):
-    """Takes measures, and leaves the files that follow them, as on trec_eval's command line, to be files."""
+    """Take the measures of -m. Files may follow the measures, as on trec_eval's command line."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
         for at, text in enumerate(values):
@@ -70,7 +70,7 @@ _P_VALUES = ("p_holm", "p_value", "p_t", "p_tukey", "p_interval")
 
 
 def _p_value(text: str) -> str:
-    """Its name, with or without the p_ of Python's `to_latex`."""
+    """The name of a p-value, with or without the "p_" that Python's `to_latex` uses."""
     return text if text in _P_VALUES or f"p_{text}" not in _P_VALUES else f"p_{text}"
 
 
@@ -81,7 +81,7 @@ _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _MISSING = {"choices": ("zero", "skip", "raise"), "default": "zero"}
 _EMPTY = {"choices": ("zero", "skip", "one", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
-    ("files", "QRELS RUN", "a file of judgments, then runs: text (.gz .xz .bz2 .zst too) or Parquet; - is stdin",
+    ("files", "QRELS RUN", "a file of judgments, then runs: text (.gz .xz .bz2 .zst too) or Parquet; - reads stdin",
      {"nargs": "*", "default": ()}),
     ("-m", "MEASURE", "measures, such as nDCG@10, map_cut_10, P.5,10, official or all_trec; repeatable "
      f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
@@ -90,20 +90,20 @@ _OPTIONS: tuple[Option, ...] = (
      {"choices": _RULES, "default": "docid"}),
     ("--rank-by", "ORDER", "rank by score (default), listed (file order), rank (rank column)",
      {"choices": _ORDERS, "default": "score"}),
-    ("-q", None, "print the values of each query too (default: means only)", {"dest": "each"}),
+    ("-q", None, "also print the values of each query (default: means only)", {"dest": "each"}),
     ("-l", "LEVEL", "the lowest level that counts as relevant (default: 1)",
      {"dest": "relevance_level", "type": int, "default": 1}),
     ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
-    ("--empty", "HOW", "queries with nothing relevant: zero (default), skip, one, raise", _EMPTY),
+    ("--empty", "HOW", "queries without relevant items: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "leave out unjudged documents (default: they are not relevant)", {}),
-    ("-M", "DEPTH", "take the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
+    ("-M", "DEPTH", "use the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
     ("--trec-eval", "VERSION", "version of trec_eval to reproduce: 10 (default), or 9, which reads scores in single "
      "precision and rounds recall levels up", {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
     ("--lenient", None, "read bad lines as trec_eval does, and warn (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
-     "csv (formulas are kept)", {"choices": _FORMS, "default": "table"}),
+     "csv (names can be formulas)", {"choices": _FORMS, "default": "table"}),
     ("--sort", "MEASURE", "sort the runs by this measure, best first (default: as given)", {}),
-    ("--compare", None, "test the differences between runs; csv then has only these", {}),
+    ("--compare", None, "test the differences between runs; csv then has nothing else", {}),
     ("--baseline", "RUN", "compare with this run: path, name or tag (default: every pair)", {}),
     ("--names", "WHAT", "name runs by file (default) or by tag",
      {"choices": ("file", "tag"), "default": "file"}),
@@ -128,7 +128,7 @@ _EXAMPLES = """examples:
   hitcurve trec qrels.txt runs/* --baseline bm25.txt --format latex --label tab:runs
   hitcurve trec qrels.txt run.txt -q --format trec -m all_trec
 
-Exit status: 0; 3 if anything was left out (standard error says what); 1 on an error.
+Exit status: 0; 1 on an error; 2 on wrong usage; 3 if queries or lines were left out.
 `hitcurve measures` lists the measures for -m.
 """
 
@@ -140,7 +140,7 @@ def add(commands: Any) -> None:
 
 
 def _checked(options: argparse.Namespace) -> list[Entry]:
-    """What was asked for. Wrong usage ends here."""
+    """The measures of -m. Exits on wrong usage."""
     files = [*options.files, *getattr(options, "more", ())]
     if len(files) < 2:
         options.usage_error(f"the following arguments are required: {', '.join(('QRELS', 'RUN')[len(files):])}")
@@ -150,34 +150,35 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
     refuse(options, (
         (options.compare and len(runs) < 2, "--compare needs two runs or more"),
         (options.compare and form == "trec", "--compare cannot be combined with --format trec"),
-        (options.compare and form == "csv" and options.each, "-q and --compare are two tables: --format csv has one"),
+        (options.compare and form == "csv" and options.each,
+         "-q and --compare are two tables, but --format csv prints a single table"),
         (options.resamples and not options.compare, "--resamples needs --compare"),
         (options.tables and not (options.compare and form in ("table", *_PAPER)),
          f"--tables needs --compare and --format table, {' or '.join(_PAPER)}"),
         (options.p != "p_holm" and not options.compare, "--p needs --compare"),
         (options.p != "p_holm" and form not in _PAPER and not options.report,
-         f"--p needs --format {' or '.join(_PAPER)}, or --report: only these have marks"),
+         f"--p needs --format {' or '.join(_PAPER)}, or --report: only these mark significance"),
         (options.p != "p_holm" and options.each and not options.report, "--p cannot be combined with -q"),
         (options.p == "p_tukey" and len(runs) < 3, "--p tukey needs three runs or more"),
         (options.caption and form not in _PAPER, f"--caption needs --format {' or '.join(_PAPER)}"),
         (options.label and form != "latex", "--label needs --format latex"),
         ((options.caption or options.label) and options.each, "--caption and --label cannot be combined with -q"),
-        (files.count("-") > 1, "standard input can be read once"),
-        *((getattr(options, name) and len(set(runs)) < len(runs), f"--{name}: a run is named twice")
+        (files.count("-") > 1, "standard input can be read only once: name - once"),
+        *((getattr(options, name) and len(set(runs)) < len(runs), f"--{name}: a run is named twice: name each run once")
           for name in ("compare", "plot", "report")),
         no_picture(options.plot), *no_output(options, files),
     ))  # fmt: skip
     asked = options.measures or (["official"] if form == "trec" else _MEASURES)
     entries = [entry for text in asked for entry in expand(text, options.version)]
     if form != "trec" and all(entry.measure is None for entry in entries):
-        options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints it")
+        options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints this measure")
     if options.sort is not None:
         options.sort = _key(options, [entry.measure for entry in entries if entry.measure is not None])
     return entries
 
 
 def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
-    """By what runs are sorted: one of the measures, under any of its names."""
+    """The measure that sorts the runs, under any of its names."""
     try:
         named = [entry.measure for entry in expand(options.sort, options.version)]
     except ValueError as error:
@@ -185,11 +186,11 @@ def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
     if len(named) == 1 and named[0] in shown:
         return named[0]
     listed = ", ".join(one.name for one in shown)
-    return options.usage_error(f"argument --sort: {options.sort!r} is none of the measures: {listed}")  # type: ignore[no-any-return]
+    return options.usage_error(f"argument --sort: {options.sort!r}: use one of {listed}")  # type: ignore[no-any-return]
 
 
 def _run(options: argparse.Namespace) -> str:
-    """Measure, print, and leave with a status that says whether anything was left out."""
+    """Measure and print. Exits with `_LEFT_OUT` if something was left out."""
     from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluator import evaluate
     from hitcurve.retrieval.reading import read_qrels
@@ -197,7 +198,7 @@ def _run(options: argparse.Namespace) -> str:
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what was let pass stands in the evaluations too
+        warnings.simplefilter("ignore")  # the evaluations hold these warnings too
         qrels = read_qrels(options.qrels, strict=not options.lenient)
         found = evaluate(
             qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
@@ -241,7 +242,7 @@ def _compared(options: argparse.Namespace, names: list[str], evaluations: list[E
     from hitcurve.statistics.comparison import compare
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the command says it itself
+        warnings.simplefilter("ignore")  # the command prints the warning itself
         return compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline,
                        n_resamples=options.resamples, rng=options.seed)  # fmt: skip
 
@@ -258,7 +259,7 @@ def _write_page(options: argparse.Namespace, runs: Runs) -> None:
 
 
 def _names(paths: Sequence[str]) -> list[str]:
-    """File names, or paths where those are not distinct."""
+    """The names of the files without folders, or the paths if two of these names are equal."""
     short = ["standard input" if path == "-" else file_name(path) for path in paths]
     return short if len(set(short)) == len(short) else list(paths)
 
@@ -271,13 +272,13 @@ def _baseline(options: argparse.Namespace, names: list[str], tags: list[str]) ->
             return names[places[0]]
         if places:
             shared = ", ".join(names[at] for at in places)
-            options.usage_error(f"--baseline {options.baseline}: it is the tag of {shared}: give the name of a file")
+            options.usage_error(f"--baseline {options.baseline}: several runs have this tag: {shared}: name a file")
     listed = ", ".join(names)
-    return options.usage_error(f"--baseline {options.baseline}: it is none of the runs: {listed}")  # type: ignore[no-any-return]
+    return options.usage_error(f"--baseline {options.baseline}: no such run in {listed}")  # type: ignore[no-any-return]
 
 
 def _sorted(names: list[str], evaluations: list[Evaluation], by: Measure) -> tuple[list[str], list[Evaluation]]:
-    """The best run first; runs without a value last, equal ones in the order given."""
+    """The runs, best first. Runs without a value come last. Runs with equal values keep their order."""
     sign = 1 if by.record.lower_is_better else -1
 
     def place(at: int) -> tuple[bool, float]:
@@ -289,7 +290,7 @@ def _sorted(names: list[str], evaluations: list[Evaluation], by: Measure) -> tup
 
 
 def as_trec_eval(evaluation: Evaluation, entries: list[Entry], *, each: bool, version: int = 10) -> str:
-    """What trec_eval prints: ``name <tab> query <tab> value``; version 9 none for queries without documents."""
+    """The lines of trec_eval: ``name <tab> query <tab> value``. Version 9 skips queries without documents."""
     silent = set(evaluation.missing) if version < 10 else set()
     given = {entry.place[0] for entry in entries if entry.given}
     entries = [entry for entry in dict.fromkeys(entries) if entry.given or entry.place[0] not in given]
@@ -320,10 +321,10 @@ def _value(entry: Entry, value: Any) -> str:
 
 
 def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:
-    """On standard error, of many runs the first and how many they are; whether anything was."""
+    """Warn of what was left out. A warning of several runs names the first run and their number. True if any was."""
     left = False
     warn(few_resamples(runs.compared, options.p) if runs.compared is not None else ())
-    said: dict[str, list[tuple[str, str]]] = {}  # by kind, of each run: of what it is said, and what
+    said: dict[str, list[tuple[str, str]]] = {}  # by kind: the name and the text of each warning
 
     def add(kind: str, where: str, what: str) -> None:
         said.setdefault(kind, []).append((where, what))
@@ -332,7 +333,7 @@ def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:
         for note in one.notes:
             where, _, what = note.partition(": ")
             add(_COUNTS.sub("", what), where, what)
-        # These two leave nothing out: scores that contradict the order, and a run without documents.
+        # Two notes do not mean that something was left out: contradicting scores, and a run without documents.
         left |= len(one.notes) > (one.counts["contradicting"] > 0) + (one.counts["retrieved"] == 0)
         for kind, where, what, how in (
             ("missing", name, f"of {options.qrels} missing", options.missing),
@@ -350,7 +351,7 @@ def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:
             first = list(moved.items())[:3]
             shown = [f"{measure} {number(band.worst)}..{number(band.best)}" for measure, band in first]
             more = f" and {len(moved) - 3} more" if len(moved) > 3 else ""
-            add("ties", name, f"equal scores leave open {', '.join(shown)}{more} (see --ties)")
+            add("ties", name, f"ties change the means: {', '.join(shown)}{more} (see --ties)")
     for found in said.values():
         (where, what), alike = found[0], len(set(found))
         warn([f"{where}{f', first of {alike} such runs' if alike > 1 else ''}: {what}"])

@@ -1,4 +1,4 @@
-"""The first screen of a report: how much was ranked, a line for each usual measure, what ties and missing scores do."""
+"""The first screen of a report: counts of items, a line for each usual measure, and the effects of ties."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hitcurve.shown.grid import Grid, many
 
 __all__ = ["FIRST", "GRADED", "First"]
 
-GRADED = ("nDCG", "nDCG@10", "nDCG@100", "AP", "RR")  # the usual ones of levels; the last two of those from 1 up
-FIRST = ("AP", "ROCAUC", "BEDROC(20)", "EF@1%")  # what a chemist reads first
-_WIDTH = 80  # of its sentences
-_MOST_GROUPS = 20  # lines of groups
+GRADED = ("nDCG", "nDCG@10", "nDCG@100", "AP", "RR")  # of levels; AP and RR count levels from 1 up as relevant
+FIRST = ("AP", "ROCAUC", "BEDROC(20)", "EF@1%")  # the usual measures of virtual screening
+_WIDTH = 80  # of sentences, in letters
+_MOST_GROUPS = 20  # groups with a line of their own
 
 
 class First(View):
-    """`FIRST`, of levels `GRADED`, between the worst and the best order of ties.
+    """The measures `FIRST`, or `GRADED` if there are levels, each with its value in the worst and best order of ties.
 
-    `list_sizes`: where hits and hit rate are read too. `whole`: with a line for every group.
+    `list_sizes`: numbers of items from the top for which hits and hit rate are added. `whole`: every group has a line.
     """
 
     unasked = True
@@ -52,13 +52,13 @@ class First(View):
         said += self._methods(report)
         if form not in ("table", "terminal"):
             return [*blocks, "\n".join(said)]
-        more = "-m names other measures." if report.graded else (
-            "--all lists every measure and reading of ties, -m those that you name.")  # fmt: skip
-        more += "\n--interval adds the intervals that take longer." * report.left_to_draw
+        more = "-m prints other measures." if report.graded else (
+            "--all lists the usual measures under every rule of ties, -m those that you name.")  # fmt: skip
+        more += "\n--interval adds the intervals that take longer to compute." * report.left_to_draw
         return [*blocks, "\n".join(fill(line, _WIDTH, subsequent_indent="  ") for line in said), more]
 
     def _methods(self, report: Report) -> list[str]:
-        """How the intervals were made."""
+        """A sentence with the methods of the intervals."""
         by: dict[str, list[str]] = {}
         for name in self.names:
             for row in (score.rows[name] for score in report.scores if name in score.rows):
@@ -70,9 +70,9 @@ class First(View):
         return [f"Intervals: {said}."] if said else []
 
     def _values(self, report: Report) -> Grid:
-        """Of each measure the value, what another sample might give, and what the order of ties leaves open."""
+        """A table: each measure with its value, its interval, and its range over the orders of tied items."""
         level, ties, named = report.drawn_level, report.ties is None, report.named
-        # Others where a score is missing in a whole group, and for a measure of higher levels.
+        # Means may differ in their groups: scores may lack a group, and measures may need higher levels.
         empty = [score.rows[name].empty for score in report.scores for name in self.names if name in score.rows]
         means = {one.count(False) for one in empty}
         of = f"of {many(min(means), 'groups', ',')}" if len(means) == 1 else "over groups"
@@ -89,7 +89,7 @@ class First(View):
 
 
 def _band(score: Score, name: str) -> str:
-    """What the order of ties leaves open of the value."""
+    """The values in the worst and the best order of tied items, or "-" if they are equal."""
     ends = [score.rows[end].value for end in (under(name, "worst"), under(name, "best")) if end in score.rows]
     if len(ends) < 2 or any(map(math.isnan, ends)) or ends[0] == ends[1]:
         return "-"

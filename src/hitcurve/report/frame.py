@@ -1,7 +1,7 @@
-"""What every HTML page of a report has: head and style, sections with tables, pictures, how it was made.
+"""The parts of every HTML page of a report: head and style, sections with tables, pictures, sources.
 
-A page needs nothing else: no other file, no script, no address. It is read on paper, on phones, where tables scroll by
-themselves, on dark screens, and aloud.
+A page is a single file without scripts and links. It is made for screens in light and dark mode, for phones, where wide
+tables scroll by themselves, for paper, and for screen readers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["definitions", "document", "drawn", "names_of", "picture", "section"]
 
-# The page's own colours, on light and on dark: text has a contrast of 4.5 at least (WCAG AA).
+# The colours of the page in light and in dark mode. Text has a contrast of at least 4.5 (WCAG AA).
 _COLOURS = {
     "ink": ("#1a1a1a", "#e8e8e8"), "paper": ("#ffffff", "#14171a"), "soft": ("#555555", "#b3b9bf"),
     "rule": ("#cccccc", "#40464c"), "shade": ("#f3f5f8", "#20252a"), "alert": ("#fff4e0", "#33260f"),
@@ -83,9 +83,9 @@ td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-wid
 
 def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str], files: Iterable[str],
              command: Sequence[str], progress: Callable[[str], None]) -> str:  # fmt: skip
-    """The page: its title, a line below it, warnings, the HTML of its parts, and what it was made of.
+    """The HTML of the page: title, a line `lead` below it, warnings, the parts `body`, and the sources.
 
-    That is the `files`, each of which is read again for its checksum, the words of the `command` line, and the version.
+    The sources are `files` with their checksums, for which each file is read again, the `command`, and the version.
     """
     progress("checksums")
     made_of = section("Where this comes from", Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum"))
@@ -103,8 +103,8 @@ def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]
 
 
 def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
-    """A heading, and below it tables and lines of text; a table of more than `most` rows is folded."""
-    # A table scrolls by itself: with the keyboard too, and under a name that is read aloud.
+    """HTML of a heading, and below it tables and lines of text. A table of more than `most` rows is folded."""
+    # A table scrolls by itself, also with the keyboard. Screen readers read its label.
     scrolled = f'<div class="wide" role="group" tabindex="0" aria-label="{as_html(title)}">'
     parts = [f"<h2>{as_html(title)}</h2>"]
     for block in blocks:
@@ -116,7 +116,7 @@ def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
 
 
 def definitions(found: Iterable[tuple[str, str, str]]) -> str:
-    """The names of measures, what they mean, and the sources of that, of those that have one."""
+    """HTML of the definitions: rows of name, definition and source, which may be empty."""
     rows = ""
     for name, text, source in found:
         source = f' <span class="source">({as_html(source)})</span>' if source else ""
@@ -125,14 +125,14 @@ def definitions(found: Iterable[tuple[str, str, str]]) -> str:
 
 
 def drawn(figures: Iterable[tuple[Figure, str]], progress: Callable[[str], None]) -> Iterator[str]:
-    """All figures of a page, with their captions."""
+    """HTML of all figures of a page, each with its caption."""
     for number, (drawing, caption) in enumerate(figures):
         progress("drawing")
         yield picture(drawing, number, caption)
 
 
 def picture(drawing: Figure, number: int, caption: str) -> str:
-    """The figure, of this number on the page: its pictures side by side where there is room, legend and caption."""
+    """HTML of figure `number` of a page: pictures side by side where there is room, legend and caption."""
     title, parts, legend, notes = pictures(drawing, number)
     caption += "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
     entries = "".join(f"<li>{line}{as_html(name)}</li>" for line, name in legend)

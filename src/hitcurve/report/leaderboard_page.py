@@ -1,4 +1,4 @@
-"""Runs measured against judgments as one HTML page: leaderboard, differences, ties, single queries, what is missing."""
+"""The HTML page of measured runs: leaderboard, differences, counts of documents, ties, values of each query."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["figures", "runs_page"]
 
-_TOP = 10  # documents of a query that a person looks at
-_FEW = 20  # queries that are shown unasked
+_TOP = 10  # the documents of a query that people look at
+_FEW = 20  # a table of more queries is folded
 
 
 def figures(runs: Runs) -> list[tuple[Figure, str]]:
-    """The pictures of runs, each by itself and with its caption; none of runs that hold different queries."""
+    """The pictures of runs, each with its caption. The list is empty if the runs hold different queries."""
     evaluations = runs.evaluations
     if any(one.query_ids != evaluations[0].query_ids for one in evaluations[1:]) or not len(evaluations[0]):
         return []
@@ -42,10 +42,10 @@ def figures(runs: Runs) -> list[tuple[Figure, str]]:
 
 def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures: Sequence[tuple[Figure, str]],
               progress: Callable[[str], None], warnings: Sequence[str] = ()) -> str:  # fmt: skip
-    """The runs as text of one page.
+    """The HTML of the page.
 
-    `files`: judgments and runs; `command`: the words of the command line; `figures`: pictures with their captions.
-    `progress` is told what is done. `warnings` stand before those of the runs.
+    `files`: judgments and runs. `command`: the words of the command line. `figures`: pictures with their captions.
+    `progress` is called with each step. `warnings` come before the warnings of the runs.
     """
     names, evaluations = runs.names, runs.evaluations
     body = [section("Leaderboard", runs.board()), *drawn(figures, progress)]
@@ -62,12 +62,12 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
 
 
 def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Comparison) -> Grid:
-    """Of each pair in how many queries either one is ahead."""
+    """A table: for each pair of runs, the numbers of queries in which either run is ahead."""
     at = {name: place for place, name in enumerate(names)}
     head = ["measure", "system", "baseline", "queries higher", "equal", "lower"]
     rows = [[*head, "most higher", "by", "most lower", "by"]]
     for row in comparison.rows:
-        ids = evaluations[0].query_ids  # which a comparison has the same of
+        ids = evaluations[0].query_ids  # compared runs hold the same queries
         new, old = (evaluations[at[name]].values[row.measure] for name in (row.system, row.baseline))
         apart = new - old
         counts = [int((apart > 0).sum()), int((apart == 0).sum()), int((apart < 0).sum())]
@@ -80,7 +80,7 @@ def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Co
 
 
 def _counts(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Grid:
-    """What was found in each run, and how much of it has no judgment."""
+    """A table: the queries and documents of each run, and the share of documents without a judgment."""
     head = ["run", "queries", "missing", "extra", "empty", "documents", "unjudged", f"in the first {_TOP}"]
     rows = [head]
     for name, one in zip(names, evaluations, strict=True):
@@ -89,15 +89,15 @@ def _counts(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Grid:
         without = _share(counts["retrieved"] - counts["judged"], counts["retrieved"])
         rows.append([name, *cells, without, _unjudged(one)])
     foot = (
-        "Missing: queries that are judged, but not in the run. Extra: in the run, but not judged. Empty: without a "
-        "relevant document. Unjudged: documents without a judgment, which no measure takes for relevant."
+        "Missing: judged queries that the run lacks. Extra: queries of the run without judgments. Empty: queries "
+        "without a relevant document. Unjudged: documents without a judgment, which count as not relevant."
     )
     return Grid(rows, foot=(foot,))
 
 
 def _unjudged(one: Evaluation) -> str:
     if one.ties in ("expected", "worst", "best") and one.rank_by == "score":
-        return "-"  # there is no single order
+        return "-"  # no single order says which documents come first
     levels = "".join(one.level_strings(_TOP))
     return _share(levels.count("-") + levels.count("."), len(levels))
 
@@ -107,24 +107,24 @@ def _share(part: int, whole: int) -> str:
 
 
 def _ties(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Iterator[Grid | str]:
-    """What the order of equal scores leaves open in each mean."""
+    """The range of each mean over the orders of equal scores."""
     rows = [["run", "measure", "value", "worst", "expected", "best"]]
     for name, one in zip(names, evaluations, strict=True):
         for measure, band in one.tie_report().items():
             if number(band.worst) != number(band.best):
                 rows.append([name, measure, *map(number, (band.value, band.worst, band.expected, band.best))])
-    rule = {"score": f"Equal scores: {evaluations[0].ties}.", "listed": "Ranked as listed: there are no ties.",
+    rule = {"score": f"Rule for equal scores: {evaluations[0].ties}.", "listed": "Ranked as listed: there are no ties.",
             "rank": "Ranked by the rank column: there are no ties."}[evaluations[0].rank_by]  # fmt: skip
     yield rule
     if len(rows) > 1:
         yield Grid(rows, 2)
-        yield "Worst, best: every tie in the worst and in the best order. Expected: the mean over all orders."
+        yield "Worst, best: every tie in its worst or its best order. Expected: the mean over all orders."
     elif evaluations[0].rank_by == "score":
-        yield "No mean here is known to depend, in four decimals, on the order of equal scores."
+        yield "As far as known, the order of equal scores changes no mean in four decimals."
 
 
 def _each(names: Sequence[str], evaluations: Sequence[Evaluation], first: str | None) -> tuple[str, Grid]:
-    """The values of the measure `first`, a row for each query of any run; of two runs with their difference."""
+    """The values of the measure `first`: a row for each query of any run. Two runs also have their difference."""
     measure = first or next(iter(evaluations[0].values))
     ids = list(dict.fromkeys(query for one in evaluations for query in one.query_ids))
     place = {query: at for at, query in enumerate(ids)}

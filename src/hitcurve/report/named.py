@@ -1,4 +1,4 @@
-"""Measures that somebody names, in a table; and every measure in CSV and JSON, for programs."""
+"""The view of named measures as a table, and of all usual measures as CSV and JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Named"]
 
 
 class Named(View):
-    """The measures and nothing else: a line for each ranking, without groups one for each measure."""
+    """Only the measures. With groups, a line for each group. Without groups, a line for each measure."""
 
     says_what_was_read = False
 
@@ -37,7 +37,7 @@ class Named(View):
         return [Grid(rows, 1 + named, foot=tuple(foot))]
 
     def _rankings(self, report: Report) -> Iterator[tuple[list[Any], list[float], list[Row]]]:
-        """Of each line what stands before the numbers, the numbers, and for a mean or one ranking its rows."""
+        """For each line: the first cells, the numbers, and the rows with intervals (none for a single group)."""
         for score in report.scores:
             lead: list[Any] = [score.name] * report.named
             of = [score.rows[name] for name in self.names]
@@ -50,7 +50,7 @@ class Named(View):
             yield lead, [row.value for row in of], of
 
     def lines(self, report: Report) -> list[list[Any]]:
-        """A line for each ranking, undefined numbers as nan."""
+        """A line for each ranking. Undefined numbers are nan."""
         ended = ("", " low", " high", " by") if report.level else ("",)
         rows: list[list[Any]] = [[*_head(report), *(name + end for name in self.names for end in ended)]]
         for lead, numbers, of in self._rankings(report):
@@ -60,7 +60,7 @@ class Named(View):
         return rows
 
     def tree(self, report: Report) -> dict[str, Any]:
-        """One object, with several scores one for each."""
+        """An object. For several columns of scores, the object holds a list of objects."""
         found = [self._object(report, score) for score in report.scores]
         return {"scores": found} if report.named else found[0]
 

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing else: tables, pictures, definitions, checksums of the files."""
+"""The HTML page of a report: tables, pictures, definitions, checksums of the files."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = ["distribution", "figures", "table_page"]
 
-_MOST_GROUPS = 7  # lines that a person can tell apart
-_MOST_BANDS = 4
-_LINES = "Lines: expected over all orders of tied items; darker regions: from the worst to the best order."
+_MOST_GROUPS = 7  # lines of a picture that people can tell apart
+_MOST_BANDS = 4  # curves of a picture with bands
+_LINES = "Lines: the mean over all orders of tied items. Darker regions: from the worst to the best order."
 _BINARY = "Binary measures, such as AP, count items from level 1 up as relevant, or from the level that rel= names."
 
 
 def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -> list[tuple[Figure, str]]:
-    """Pictures of all scores together; with groups of labels, for each score the groups with most hits. With captions.
+    """Pictures with captions. Without groups, one picture has all scores. With groups, each score has a picture of the
+    groups with the most relevant items.
 
-    Bands are drawn around few lines only, and not around those of groups.
+    Bands are drawn only for few lines, and not for groups.
     """
     plain = {score.name: score.curves for score in found if isinstance(score.curves, HitCurve | GainCurve)}
     curves = {literal(name): curve for name, curve in plain.items() if curve.num_hits}
@@ -41,7 +42,7 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
         every = all(curve.num_relevant < curve.num_items for curve in curves.values())
         kinds = ("gain",) if found[0].graded else tuple(kind for kind in KINDS if kind != "roc" or every)
         band = band if len(curves) <= _MOST_BANDS else None
-        said = f" Light bands: {100 * band:g} % of bootstrap resamples, at each point by itself." if band else ""
+        said = f" Light bands: {100 * band:g} % of the bootstrap resamples, for each point by itself." if band else ""
         return [(figure(curves, kinds, band=band, **how), _LINES + said)]
     made = []
     for score in found if not plain else ():
@@ -59,7 +60,7 @@ def figures(found: Sequence[ScreenedScore], *, band: float | None, **how: Any) -
 
 
 def distribution(report: Report) -> list[tuple[Figure, str]]:
-    """A picture of the first measure over the groups, of each column of scores; none where no group has a value."""
+    """A picture: how the first measure is distributed over the groups. No picture if no group has a value."""
     name = report.view.names[0]
     rows = {literal(score.name): score.rows[name] for score in report.scores}
     values = {score: np.where(row.empty, np.nan, row.each) for score, row in rows.items()}
@@ -67,14 +68,15 @@ def distribution(report: Report) -> list[tuple[Figure, str]]:
         return []
     drawing = new_figure((6.0, 4.6 if len(values) == 1 else 1.6 + 0.4 * len(values)))
     plot_evaluations(values, measure=name, ax=drawing.add_subplot())
-    return [(drawing, f"How {name} is distributed over the groups, which are the queries of the picture.")]
+    return [(drawing, f"How {name} is distributed over the groups. The picture calls groups queries.")]
 
 
 def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str], command: Sequence[str],
          figures: Sequence[tuple[Figure, str]], progress: Callable[[str], None]) -> str:  # fmt: skip
-    """The report, which was measured for `view` too, as text of one page.
+    """The HTML of the page of a report that was also measured for `view`.
 
-    `num_rows` were read, from `files`; `command`: the words of the command line. `progress` is told what is done.
+    `num_rows`: the number of rows in `files`. `command`: the words of the command line. `progress` is called with each
+    step.
     """
     body = [section("Summary", report.summary(view.summary))] if report.named else []
     body += drawn(figures, progress)
@@ -83,11 +85,11 @@ def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str],
     for score in report.scores:
         grids, sentences = view.section(report, score)
         if score.counted is not None and score.counted.num_repeated is None:
-            sentences.append("Rows that repeat an id: not counted, as no column of ids was named.")
+            sentences.append("Rows that repeat an id: not counted, because no column of ids was named.")
         title = f"{score.name} ({score.direction} is better)"
         body.append(section(title, score.counts(), *grids, " ".join(sentences)))
-    what = "N items, R of them relevant, h(k) relevant ones among the first k."
-    more = f"<p>{what} A share of the list stands for that share of N, rounded up.</p>"
+    what = "N: items. R: relevant items. h(k): relevant items among the first k."
+    more = f"<p>{what} A share of the list is that share of N, rounded up.</p>"
     records = dict.fromkeys(parse(name).record for name in view.names)
     body.append(definitions((one.name, one.definition, one.source) for one in records) + more)
     body += [rendered([_BINARY], "html")] * report.graded

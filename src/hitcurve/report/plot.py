@@ -1,7 +1,7 @@
 """Pictures of curves, drawn by matplotlib: hits, precision over recall, ROC, enrichment, gain.
 
-A program that uses pyplot finds them in its current axes, or in a new figure if those hold a picture of another kind.
-Without pyplot figures are made apart from it: no window, no global state, no display needed.
+If pyplot is loaded, pictures go into its current axes, or into a new figure if these hold a picture of another kind.
+Otherwise a picture has a figure of its own: it needs no window, no global state and no display.
 """
 
 from __future__ import annotations
@@ -41,23 +41,23 @@ __all__ = [
     "literal", "new_figure", "panels", "plot_curves", "plot_figure", "target", "text_size", "thinned", "wrapped",
 ]  # fmt: skip
 
-# Okabe & Ito 2008, Color Universal Design: told apart with any kind of colour vision; the darker ones first, yellow
-# left out, for print. With the line styles they are told apart in grey too.
+# Okabe & Ito 2008, Color Universal Design: people with any colour vision can tell these colours apart. Darker colours
+# come first, and yellow is left out, for print. Line styles tell the lines apart in grey too.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
 _DASHES = ((5, 1.5), (1.2, 1.2), (6, 1.5, 1.2, 1.5), (8, 1.5, 1.2, 1.5, 1.2, 1.5))
 _STYLES: tuple[Any, ...] = ("-", *((0, dashes) for dashes in _DASHES))
 _GREY = "#777777"
 _REFERENCES = ("perfect order", "random order", "ideal order")
 
-# An axis is cut into so many columns; of the points in a column the first, the last, the lowest and the highest stay.
+# The number of columns of an axis. A line keeps the first, last, lowest and highest point of a column.
 _COLUMNS = 1000
-# Ranks at which a curve is looked at besides its corners, spread evenly and evenly in the logarithm: between two of
-# them precision departs from a straight line by less than 1e-5 of its value.
+# The number of ranks at which a curve is computed besides its corners, spread evenly, then evenly in the logarithm.
+# Between two of these ranks precision departs from a straight line by less than 1e-5 of its value.
 _RANKS = 2500
-_BAND = 200  # places at which a band is looked at
+_BAND = 200  # points at which a band is computed
 
-_WIDTHS = {"column": 3.5, "page": 7.2}  # inches: of a column and of the whole page of most journals
-_SAVED = {"pdf.fonttype": 42, "ps.fonttype": 42}  # fonts as TrueType; SVG has the outlines of letters anyway
+_WIDTHS = {"column": 3.5, "page": 7.2}  # in inches: a column and a page of most journals
+_SAVED = {"pdf.fonttype": 42, "ps.fonttype": 42}  # fonts as TrueType; SVG has the outlines of letters
 _PRINT = {"font.size": 8.0, "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6,
           "axes.labelsize": 8.0, "axes.titlesize": 8.0}  # fmt: skip
 
@@ -74,7 +74,7 @@ class _Kind(NamedTuple):
     log_y: bool = False
     x_tick: Any = None
     y_tick: Any = None
-    area: tuple[str, ...] = ()  # in the legend: the name there and that of the measure
+    area: tuple[str, ...] = ()  # for the legend: the name in the legend, and the measure
 
 
 _AXES = {
@@ -85,9 +85,9 @@ _AXES = {
                         lambda value, _: f"{100 * value:g} %", lambda value, _: f"{value:g}"),
     "gain": _Kind("Gain curve", "items from the top", "cumulated gain", x_tick=as_count, y_tick=as_count),
 }  # fmt: skip
-KINDS = tuple(_AXES)[:-1]  # of hit curves
-_THEMSELVES = ("hits", "gain")  # the kinds whose line is the curve itself
-_OF_PERFECT = (*_THEMSELVES, "enrichment")  # and those whose perfect order depends on how many items are relevant
+KINDS = tuple(_AXES)[:-1]  # the kinds of pictures of hit curves
+_THEMSELVES = ("hits", "gain")  # kinds whose line is the curve itself
+_OF_PERFECT = (*_THEMSELVES, "enrichment")  # kinds whose perfect order depends on the number of relevant items
 _SHORT = {"pr": "precision-recall"}
 
 
@@ -146,14 +146,14 @@ class Display:
         return self
 
     def _repr_png_(self) -> bytes | None:
-        """For a notebook. What pyplot holds open is shown by pyplot."""
+        """The picture for a notebook. None if pyplot manages the figure, because pyplot then shows it."""
         canvas, managers = self.figure_.canvas, sys.modules.get("matplotlib._pylab_helpers")
         if managers is not None and any(one.canvas is canvas for one in managers.Gcf.get_all_fig_managers()):
             return None
         return _png(canvas.figure)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "ax_":  # a copy that is being made has none yet
+        if name == "ax_":  # an unfinished copy has no axes yet
             raise AttributeError(name)
         return getattr(self.ax_, name)
 
@@ -300,22 +300,22 @@ def target(ax: Axes | None, size: tuple[float, float], picture: str) -> Axes:
 
 
 def _held(ax: Any) -> str:
-    """The picture of ours that the axes hold; none after ``ax.clear()``."""
+    """The picture of this module in the axes. Empty if there is none, also after ``ax.clear()``."""
     return getattr(ax, "_hitcurve_picture", "") if ax.has_data() else ""
 
 
 def text_size(ax: Axes) -> float:
-    """Of the labels of the axes, which all other texts follow."""
+    """The size of the labels of the axes. All other texts have sizes in proportion."""
     return float(ax.xaxis.label.get_fontsize())
 
 
 def wrapped(text: str, room: float, size: float) -> str:
-    """The text in lines of `room` pixels at most, as far as words allow; `size`: of a letter, in pixels."""
+    """The text in lines of at most `room` pixels, broken between words. `size`: the height of a letter in pixels."""
     return textwrap.fill(text, max(1, int(room / (0.55 * size))), break_long_words=False, break_on_hyphens=False)
 
 
 def legend(ax: Axes, title: str = "") -> None:
-    """The legend, if anything has a label: below axes of ours, else in the axes."""
+    """Draw a legend if anything has a label: below the axes in a figure of this module, else inside the axes."""
     if not (ax.get_legend_handles_labels()[1] or title):
         return
     size = 0.9 * text_size(ax)
@@ -327,16 +327,16 @@ def legend(ax: Axes, title: str = "") -> None:
 
 
 def _fitting(make: Callable[[int], Any], columns: int, width: float) -> None:
-    """A legend of so many columns, or of as many as have room in `width` pixels."""
+    """Make a legend with `columns` columns, or with fewer if it is wider than `width` pixels."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from")  # which is said when the picture is drawn
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # the warning comes when the picture is drawn
         while (one := make(columns)).get_window_extent().width > width and columns > 1:
             one.remove()
             columns -= 1
 
 
 def dress(ax: Axes, title: str) -> None:
-    """What all pictures have: a title, a grid, and no frame on two sides."""
+    """Set what all pictures share: a title, a grid, and no frame at the top and right."""
     size = text_size(ax)
     ax.set_title(wrapped(title, ax.bbox.width, size * ax.figure.dpi / 72), fontsize=size)
     ax.spines[["top", "right"]].set_visible(False)
@@ -345,7 +345,7 @@ def dress(ax: Axes, title: str) -> None:
 
 
 def _line_styles(curves: _Curves, kind: str, k: int | None, line: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The keywords of each curve's line, by its name: checked, with the area in the label where there is one."""
+    """The checked keywords of each line, by the name of the curve. Labels include the area of kinds that have one."""
     styles: dict[str, dict[str, Any]] = {name: {} for name in curves}
     one = needed("matplotlib.lines", "a picture").Line2D
     for keyword, value in line.items():
@@ -355,7 +355,7 @@ def _line_styles(curves: _Curves, kind: str, k: int | None, line: Mapping[str, A
         values = value if isinstance(value, Mapping) else dict.fromkeys(curves, value)
         for name, own in values.items():
             if name not in curves:
-                raise ValueError(f"{keyword}[{name!r}]: there is no curve of this name")
+                raise ValueError(f"{keyword}[{name!r}]: no curve has this name")
             try:
                 one([], [], **{keyword: own})
             except (TypeError, ValueError, AttributeError) as error:
@@ -374,23 +374,23 @@ def _line_styles(curves: _Curves, kind: str, k: int | None, line: Mapping[str, A
 
 def _shown(name: str) -> str | None:
     name = as_text(name)
-    # matplotlib leaves labels that begin with "_" out of legends: an empty letter before it keeps it in.
+    # matplotlib leaves labels that begin with "_" out of legends: a space without width prevents this.
     return f"\u200b{name}" if name.startswith("_") else name or None
 
 
 def as_text(name: Any) -> str:
-    """The name as letters that fonts take: names may hold control characters, and bytes that are no text."""
+    """The name as printable text: control characters, and bytes that are not UTF-8, are escaped."""
     return escaped(str(name).encode("utf-8", "backslashreplace").decode())
 
 
 def literal(name: str) -> str:
-    """The name as matplotlib shows it letter by letter: it takes what stands between two $ for a formula."""
+    """The name with each $ escaped, because matplotlib takes text between two $ for a formula."""
     return escaped(name).replace("$", r"\$")
 
 
 def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[str, Any],
           styles: Mapping[str, Any] = MappingProxyType({})) -> list[Line2D]:  # fmt: skip
-    """One picture; `shades`, `styles`: the bands and the keywords of lines by the name of the curve."""
+    """Draw a picture. `shades` and `styles` are the bands and the keywords of lines, by the names of the curves."""
     axes, lines = _AXES[kind], []
     drawn = [line.get_label() for line in ax.get_lines()]
     for (name, x, y), *others in zip(*[_references(kind, limits, curve) for curve in curves.values()], strict=True):
@@ -406,12 +406,12 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
         if name in shades:
             ax.fill_between(*shades[name], color=colour, alpha=0.16, linewidth=0, zorder=1.5)
         if _has_orders(curve):
-            # What lies between the worst and the best order; closed along the edge, or a narrow one would not be seen.
+            # The region between the worst and the best order. Its edge is drawn, so that a narrow region is visible.
             best, worst = (drawn_points(curve, kind, limits, ties) for ties in ("best", "worst"))
             outline = (np.append(there, back[::-1]) for there, back in zip(best, worst, strict=True))
             ax.fill(*outline, facecolor=colour, edgecolor=colour, alpha=0.3, linewidth=0.4, zorder=1.8)
     dress(ax, axes.title)
-    # Linear ones are said too: the current axes may hold an earlier picture.
+    # Linear scales are set too, because the current axes may hold an earlier picture.
     scales = ["log" if wanted else "linear" for wanted in (limits.log_x, axes.log_y)]
     ax.set(xlabel=axes.x, ylabel=axes.y, xscale=scales[0], yscale=scales[1], xlim=limits[:2], ylim=limits[2:4])
     for axis, text in ((ax.xaxis, axes.x_tick), (ax.yaxis, axes.y_tick)):
@@ -422,7 +422,7 @@ def _draw(ax: Axes, curves: _Curves, kind: str, limits: Limits, shades: Mapping[
 
 def figure(curves: _Curves, kinds: tuple[str, ...] = KINDS, *, title: str = "", workers: int = 1,
            band: float | None = None, n_resamples: int = 1000, rng: Any = None) -> Figure:  # fmt: skip
-    """The pictures of several kinds side by side, two in a row, under one legend; parameters as of `plot_curves`."""
+    """A figure with pictures of several kinds, two in a row, and a shared legend. Parameters as in `plot_curves`."""
     columns = min(len(kinds), 2)
     rows = -(-len(kinds) // columns)
     whole = new_figure((5.2 * columns, 4.0 * rows + 0.5))
@@ -494,7 +494,7 @@ def plot_figure(rows: int = 1, columns: int = 1, *, width: str | float = "column
 
 
 def panels(whole: Figure, rows: int, columns: int) -> list[Axes]:
-    """Axes, each in a part of the figure that has room for its own legend and names."""
+    """Axes, each in a part of the figure of its own, with room for a legend."""
     parts = whole.subfigures(rows, columns, squeeze=False).ravel()
     for part in parts:
         part._of_hitcurve = True
@@ -532,9 +532,9 @@ def _png(whole: Figure) -> bytes:
 
 
 def new_figure(size: tuple[float, float], dots: int | None = None) -> Figure:
-    """A figure apart from pyplot; `dots`: an inch, of the pictures it saves."""
+    """A figure that pyplot does not manage. `dots`: the dots per inch of saved pictures."""
     whole: Figure = needed("matplotlib.figure", "a picture").Figure(figsize=size, dpi=150, layout="constrained")
-    # A notebook asks it for its picture: only pyplot would tell how figures are shown.
+    # Notebooks call this method. Without pyplot, nothing else shows a figure.
     whole._repr_png_ = partial(_png, whole)  # type: ignore[attr-defined]
     whole.savefig = partial(_save, whole, dots)  # type: ignore[method-assign]
     whole._of_hitcurve = True  # type: ignore[attr-defined]
@@ -542,7 +542,7 @@ def new_figure(size: tuple[float, float], dots: int | None = None) -> Figure:
 
 
 def _save(whole: Figure, dots: int | None, *args: Any, **options: Any) -> None:
-    """As ``savefig``, with fonts that embed."""
+    """Save the figure as ``savefig`` does, with embedded fonts."""
     if dots is not None:
         options.setdefault("dpi", dots)
     with needed("matplotlib", "a picture").rc_context(_SAVED):
@@ -550,14 +550,14 @@ def _save(whole: Figure, dots: int | None, *args: Any, **options: Any) -> None:
 
 
 def kind_of(kind: Any, known: tuple[str, ...]) -> str:
-    """The kind of picture in lower case and in full."""
+    """The kind of picture in lower case, without abbreviation. Raises ValueError for an unknown kind."""
     lower = kind.lower() if isinstance(kind, str) else ""
     lower = _SHORT.get(lower, lower)
     return lower if lower in known else check_choice(kind, "kind", known)
 
 
 def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_x: bool = True) -> str:
-    """The kind by its name in `_AXES`; an error where it cannot be drawn."""
+    """The kind as a key of `_AXES`. Raises an error if the curves have no such picture."""
     kind = kind_of(kind, tuple(_AXES))
     wanted: Any = GainCurve if kind == "gain" else HitCurve
     if not isinstance(curves, Mapping):
@@ -572,31 +572,31 @@ def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_
         raise ValueError(f"log_x=False needs kind='roc', got kind={kind!r}")
     for name, curve in curves.items():
         if not isinstance(curve, wanted):
-            said = f": kind={kind!r} is of curve.at_level(1)" if isinstance(curve, GainCurve) else ""
+            said = f": pass curve.at_level(1) for kind={kind!r}" if isinstance(curve, GainCurve) else ""
             raise TypeError(f"curves[{name!r}] must be a {wanted.__name__}, got {type(curve).__name__}{said}")
         if kind == "gain":
             if not _corners(curve, "expected", gain).gain.any():
-                raise ValueError(f"curves[{name!r}] gains nothing: there is nothing to draw")
+                raise ValueError(f"curves[{name!r}] has no item with a gain: there is nothing to draw")
             continue
         if not curve.num_hits:
             raise ValueError(f"curves[{name!r}] has no relevant item: there is nothing to draw")
         if kind in ("roc", "enrichment"):
-            # An error if relevant items lack a rank.
+            # Raises an error if relevant items were never retrieved.
             curve.roc_curve(ties="threshold" if curve.weighted else "expected")
         if kind == "roc" and not curve.num_relevant < curve.num_items:
-            raise ValueError(f"curves[{name!r}] has nothing but relevant items: there is no false positive rate")
+            raise ValueError(f"curves[{name!r}] has only relevant items: there is no false positive rate")
     return kind
 
 
 class Limits(NamedTuple):
-    """The part of the axes that is drawn: shares of the axis are taken of it."""
+    """The limits of the axes. Columns of an axis are shares of its range."""
 
     left: float
     right: float
     bottom: float
     top: float
     items: float  # the last rank drawn
-    gain: Any = "linear"  # of gain curves: what an item of a level gains
+    gain: Any = "linear"  # for gain curves: the gain of an item of a level
     log_x: bool = False
 
 
@@ -614,7 +614,7 @@ def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log
     if kind == "precision-recall" or (kind == "roc" and not log_x):
         return Limits(0.0, 1.0, 0.0, 1.02, last)
     if kind == "roc":
-        # From the rate of one false positive, but never more than four decades.
+        # From the rate of a single false positive, but at most four decades.
         negatives = max(curve.num_items - curve.num_relevant for curve in curves.values())
         return Limits(min(max(1e-4, 1 / negatives), 0.1), 1.0, 0.0, 1.02, last, log_x=True)
     most = max(curve.num_items / curve.num_relevant for curve in curves.values())
@@ -622,7 +622,7 @@ def _limits(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log
 
 
 def _has_orders(curve: _Curve) -> bool:
-    """Whether the order of tied items makes a difference."""
+    """Whether the order of tied items changes the curve."""
     mixed = curve.hits < curve.tied
     if isinstance(curve, GainCurve):
         return bool(np.any(mixed | (np.diff(curve.level_offsets) > 1)))
@@ -636,18 +636,18 @@ def _corners(curve: _Curve, ties: Any, gain: Any = "linear") -> Any:
 
 
 def _path(curve: _Curve, kind: str, ties: str, limits: Limits) -> _Points:
-    """Items and hits going down the list: the corners, and between them as many ranks as a bent picture needs."""
+    """Items and hits down the list: the corners of the curve, and more ranks where its line in this kind is bent."""
     items, hits = (one.astype(np.float64) for one in _corners(curve, ties, limits.gain))
     total, last = float(items[-1]), min(float(limits.items), float(items[-1]))
     ranks = [items[items <= last], [last]]
-    if kind not in _THEMSELVES and (kind != "roc" or limits.log_x):  # on linear axes those are straight
+    if kind not in _THEMSELVES and (kind != "roc" or limits.log_x):  # on linear axes these lines are straight
         ranks += [np.geomspace(1, last, _RANKS), np.linspace(min(1.0, last), last, _RANKS)]
     if kind == "roc" and limits.log_x:
-        # Where the rate of false positives passes even steps of its logarithm, also inside a group.
+        # Ranks, also inside a tie group, at even steps of the logarithm of the false positive rate.
         rates = np.geomspace(limits.left, 1, _RANKS) * (total - float(curve.num_relevant))
         ranks.append(np.interp(rates, items - hits, items))
     x = np.concatenate(ranks)
-    # A false positive rate may lie between two ranks; precision and enrichment begin with the first item.
+    # Points may lie between two ranks, but precision and enrichment are computed at ranks, from the first item on.
     between = kind in (*_THEMSELVES, "roc")
     x = np.unique(x if between else np.rint(x))
     x = x[(x <= last) & (x >= (not between))]
@@ -655,7 +655,7 @@ def _path(curve: _Curve, kind: str, ties: str, limits: Limits) -> _Points:
 
 
 def drawn_points(curve: _Curve, kind: str, limits: Limits, ties: str = "expected") -> _Points:
-    """The points of the line, thinned."""
+    """The points of a line, thinned."""
     rank, hits = _path(curve, kind, ties, limits)
     relevant, items = curve.num_relevant, curve.num_items
     if kind in _THEMSELVES:
@@ -667,22 +667,22 @@ def drawn_points(curve: _Curve, kind: str, limits: Limits, ties: str = "expected
     else:
         x, y = rank / items, hits / rank * (items / relevant)
     if limits.log_x:
-        x = np.maximum(x, limits.left)  # what lies left of the axis is drawn on its edge
+        x = np.maximum(x, limits.left)  # points left of the axis are drawn on its edge
     if _AXES[kind].log_y:
         x, y = x[y > 0], y[y > 0]
     return thinned(x, y, limits, limits.log_x)
 
 
 def _even(limits: Limits, count: int) -> NDArray[Any]:
-    """Places in even steps along the axis."""
+    """`count` points in even steps along the axis."""
     return (np.geomspace if limits.log_x else np.linspace)(limits.left, limits.right, count)
 
 
 def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> _Points:
-    """The points of a line, x never falling, that are drawn: of those in a column the first, last, lowest, highest.
+    """The points of a line to draw: the first, last, lowest and highest point of each column. x must not fall.
 
-    A point that is left out has its height between the lowest and the highest of its column, which are drawn, and the
-    line from column to column joins neighbours: so the line passes at its height within the column.
+    The height of each other point is between the lowest and the highest point of its column. So the drawn line reaches
+    this height within the column.
     """
     if len(x) <= 4 * _COLUMNS:
         return x, y
@@ -700,7 +700,7 @@ def thinned(x: Any, y: Any, limits: Limits, log_x: bool = False) -> _Points:
 
 def bands(curves: _Curves, kinds: tuple[str, ...], *, level: float, k: int | None = None, gain: Any = "linear",
           n_resamples: int, rng: Any, workers: int = 1, log_x: bool = True) -> dict[str, dict[str, Any]]:  # fmt: skip
-    """For each kind and curve: places on the axis, and there the ends of the middle share `level` of the resamples."""
+    """For each kind and curve: points on the axis, and the ends of the middle share `level` of the resamples there."""
     count, level = check_count(n_resamples, "n_resamples"), check_level(level, "band")
     limits = {kind: _limits(curves, kind, k, gain, log_x) for kind in kinds}
     found: dict[str, dict[str, Any]] = {kind: {} for kind in kinds}
@@ -723,7 +723,7 @@ def bands(curves: _Curves, kinds: tuple[str, ...], *, level: float, k: int | Non
 
 
 def _places(curve: _Curve, kind: str, limits: Limits) -> NDArray[Any]:
-    """Where on its axis a band is looked at."""
+    """The points of the axis at which a band is computed."""
     last = min(limits.items, curve.num_items)
     if kind in _THEMSELVES:
         return np.linspace(0, last, _BAND)
@@ -735,7 +735,7 @@ def _places(curve: _Curve, kind: str, limits: Limits) -> NDArray[Any]:
 
 
 def _height(curve: _Curve, kind: str, place: NDArray[Any], n: int, items: NDArray[Any], hits: NDArray[Any]) -> Any:
-    """The curve, of these corners, at these places; NaN where it is undefined. `n`: the items that a share is of."""
+    """The heights of a curve at `place`, from its corners. NaN if undefined. `n`: the items that are a share of 1."""
     relevant = curve.num_relevant
     if relevant == 0 or (kind == "roc" and relevant == curve.num_items):
         return np.full(place.shape, np.nan)
@@ -745,7 +745,7 @@ def _height(curve: _Curve, kind: str, place: NDArray[Any], n: int, items: NDArra
         return np.interp(place * (curve.num_items - relevant), items - hits, hits) / relevant
     if kind == "enrichment":
         return np.interp(place * n, items, hits) / (place * relevant)
-    # Where the recall is first reached; what was never retrieved is never reached.
+    # The rank at which the recall is first reached. Items that were never retrieved are never reached.
     wanted = place * relevant
     end = np.searchsorted(hits, wanted, side="left").clip(1, len(hits) - 1)
     share = (wanted - hits[end - 1]) / np.maximum(hits[end] - hits[end - 1], 1)
@@ -759,7 +759,7 @@ def _references(kind: str, limits: Limits, curve: _Curve) -> list[tuple[str, Any
     items, relevant = curve.num_items, curve.num_relevant
     if isinstance(curve, GainCurve):
         x, y = _corners(curve, "expected", limits.gain)
-        # The flat part ends where the picture does: rankings of more and of fewer items have the same ideal.
+        # The flat part ends at the edge of the picture, so that rankings of different length have the same ideal line.
         best, height = curve.gain_curve(gain=limits.gain, ideal=True)
         size = int(np.argmax(height)) + 1
         end = max(best[size - 1], limits.items)

@@ -1,4 +1,4 @@
-"""Pictures of measures over many queries: of one system, of several, of two against each other, of a comparison."""
+"""Pictures of measures over many queries: of a single system, of several systems, and of comparisons."""
 
 from __future__ import annotations
 
@@ -54,32 +54,32 @@ if TYPE_CHECKING:
 
 __all__ = ["RECALLS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
-RECALLS = tuple(at / 10 for at in range(11))  # of recall
+RECALLS = tuple(at / 10 for at in range(11))
 _MARKS = "osD^v<>PX*"
 _BETTER, _WORSE = _COLOURS[0], _COLOURS[1]
 
-_MOST_IDS = 60  # queries that are named along an axis, where there is room
-_MOST_BARS = 200  # that can be told apart
-_MOST_BESIDE = 3  # bars beside each other
-_MOST_POINTS = 200  # a box is drawn over
-_MOST_ROWS = 60  # systems or pairs of them in a picture, which grows with them
-_LETTERS = 24  # of a name along an axis
+_MOST_IDS = 60  # an axis names at most so many queries
+_MOST_BARS = 200  # more queries are drawn as lines
+_MOST_BESIDE = 3  # bars of a query, side by side
+_MOST_POINTS = 200  # a box of more queries has no points
+_MOST_ROWS = 60  # systems, or pairs of systems, in a picture
+_LETTERS = 24  # longer names along an axis are cut
 
 
 class _Data(NamedTuple):
-    """What is drawn of the queries that have a value in all systems."""
+    """The data of a picture: the queries that have a value in all systems."""
 
     names: list[str]
     measure: str
-    values: _Array  # (queries, systems); of curves (levels, queries, systems)
+    values: _Array  # (queries, systems), for precision and recall (levels, queries, systems)
     ids: list[Any]
     left_out: int = 0
-    lower: bool = False  # is better
-    more: int = 0  # systems that have no room
+    lower: bool = False  # lower values are better
+    more: int = 0  # systems that are left out
 
     @property
     def note(self) -> str:
-        """What the legend says of all that is in it."""
+        """The title of the legend."""
         said = ["in brackets: mean of the 11 points"] * (self.values.ndim == 3)
         said += [f"{_queries(self.left_out)} without a value left out"] * (self.left_out > 0)
         return "\n".join([*said, *[f"{many(self.more, 'more systems', ',')} left out"] * (self.more > 0)])
@@ -104,8 +104,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         ``"queries"``: a bar for each query, in falling order of the first system. For more than 3 systems or 200 bars,
         lines, each in falling order of its own values.
         ``"precision-recall"`` or ``"pr"``: the mean over queries of interpolated precision at 11 recall levels 0, 0.1,
-        ..., 1 (Manning, Raghavan & Schütze 2008, section 8.4). It is read off the hit curves, for an evaluation off the
-        hit curves of its `relevance_level`. A query without a relevant item has no such curve, and is left out.
+        ..., 1 (Manning, Raghavan & Schütze 2008, section 8.4). It is computed from the hit curves. An evaluation
+        has the hit curves of its `relevance_level`. A query without a relevant item has no such curve, and is left out.
         ``"scatter"``, for two systems: the second system over the first, with a point for each query.
         ``"differences"``, for two systems: the second system minus the first, in falling order. Scatter and differences
         count the queries in which the second system is better, equal and worse.
@@ -185,9 +185,9 @@ def _colours(names: list[str], color: Any) -> list[Any]:
     chosen = color if isinstance(color, Mapping) else {} if color is None else dict.fromkeys(names, color)
     for name, one in chosen.items():
         if name not in names:
-            raise ValueError(f"color[{name!r}]: there is no system of this name")
+            raise ValueError(f"color[{name!r}]: no system has this name")
         if not known(one):
-            raise ValueError(f"color={one!r} is no color of matplotlib")
+            raise ValueError(f"color={one!r} is not a color of matplotlib")
     return [chosen.get(name, _COLOURS[at % len(_COLOURS)]) for at, name in enumerate(names)]
 
 
@@ -200,13 +200,13 @@ def _measure_data(named: dict[str, Any], measure: Any, ties: str) -> _Data:
     ((title, (values, ids)),) = per_query(named, names, [measure], ties).items()
     try:
         lower = measure_of(title).record.lower_is_better
-    except ValueError:  # of arrays it may have any name
+    except ValueError:  # the measure of arrays may have any name
         lower = False
     return _with_values(_Data(names, title, values, ids, lower=lower))
 
 
 def _held(named: dict[str, Any]) -> list[str]:
-    """The measures that all systems have and that have a mean; interpolated precision has a picture of its own."""
+    """The measures that all systems have and that have a mean, except interpolated precision."""
     return [one for one in held_measures(named, list(named)) if measure_of(one).record.name != "IPrec"]
 
 
@@ -216,16 +216,16 @@ def _with_values(data: _Data) -> _Data:
     if infinite.shape[0]:
         at, query, system = infinite[0].tolist()
         where = f"{data.measure} of query {data.ids[query]!r} is {values[at, query, system]} for {data.names[system]!r}"
-        raise ValueError(f"{where}: a value must be finite, or nan")
+        raise ValueError(f"{where}: values must be finite or nan")
     kept: _Array = np.logical_not(np.isnan(values).any(axis=(0, 2)))
     if not kept.any():
-        raise ValueError(f"systems: no query has a value of {data.measure}: there is nothing to draw")
+        raise ValueError(f"systems: no query has a value of {data.measure} in all systems: there is nothing to draw")
     ids = [one for one, keep in zip(data.ids, kept.tolist(), strict=True) if keep]
     return data._replace(values=data.values[..., kept, :], ids=ids, left_out=len(kept) - len(ids))
 
 
 def _recall_data(named: dict[str, Any], ties: str) -> _Data:
-    """Interpolated precision at the recall levels, read off the hit curves."""
+    """Interpolated precision at the recall levels, computed from the hit curves."""
     names, made = list(named), [_hit_curves(name, one, ties) for name, one in named.items()]
     ids = [ids_of(curves) for curves, _ in made]
     values = in_one_order(names, ids, [_precision_at_levels(*one) for one in made])
@@ -233,13 +233,13 @@ def _recall_data(named: dict[str, Any], ties: str) -> _Data:
 
 
 def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
-    """The curves of the system, and how ties are read in them."""
+    """The hit curves of the system, and the reading of ties."""
     if isinstance(one, Evaluated):
         found: Any = one
-        ties = "expected" if found.ties == "docid" else found.ties  # of single orders all readings are the same
+        ties = "expected" if found.ties == "docid" else found.ties  # without ties all readings are equal
         one = found.curves(found.relevance_level)
     if not isinstance(one, HitCurves):
-        more = "; of GainCurves use at_level(level)" if isinstance(one, GainCurves) else ""
+        more = ": pass curves.at_level(level)" if isinstance(one, GainCurves) else ""
         takes = f"must be an Evaluation or a HitCurves for kind='precision-recall', got {type(one).__name__}"
         raise TypeError(f"{repr(name) if name else 'the result'} {takes}{more}")
     if one.weighted:
@@ -248,7 +248,7 @@ def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
 
 
 def _precision_at_levels(curves: HitCurves, ties: Any) -> _Array:
-    """Interpolated precision, (queries, levels)."""
+    """Interpolated precision: an array (queries, levels)."""
     return curves.interpolated_precision(np.arange(len(RECALLS)) / 10, ties=ties)
 
 
@@ -269,7 +269,7 @@ def _literal(name: Any) -> str:
 
 
 def _label(ax: Axes, x: str, y: str, widest: int = 0) -> None:
-    """Name the axes, in lines that have room; `widest`: the letters of the longest name beside the axes."""
+    """Label the axes, in lines that fit. `widest`: the number of letters of the longest name beside the axes."""
     size = text_size(ax) * ax.figure.dpi / 72
     room = max(ax.figure.bbox.width - 0.55 * size * (widest + 2), 12 * size) if widest else ax.bbox.width
     ax.set(xlabel=wrapped(x, room, size), ylabel=wrapped(y, ax.bbox.height, size))
@@ -303,7 +303,7 @@ def _draw_distribution(ax: Axes, data: _Data, colours: list[Any]) -> None:
     for at, colour in enumerate(colours):
         column = values[:, at]
         low, first, middle, third, high = np.quantile(column, (0.05, 0.25, 0.5, 0.75, 0.95))
-        if count <= _MOST_POINTS:  # spread over the height of the box, in no order
+        if count <= _MOST_POINTS:  # spread over the height of the box, so that few points overlap
             spread = at + 0.5 * ((np.arange(count) * 0.6180339887498949) % 1 - 0.5)
             ax.plot(column, spread, ".", color=colour, alpha=0.45, markersize=0.35 * text_size(ax), markeredgewidth=0,
                     zorder=2)  # fmt: skip
@@ -349,7 +349,7 @@ def _draw_queries(ax: Axes, data: _Data, colours: list[Any]) -> None:
 
 
 def _thinned(heights: _Array) -> Any:
-    """A line through the queries, each in the middle of its place."""
+    """The points of a line through the queries. Query i is at i + 1/2."""
     limits = Limits(0.0, float(len(heights)), float(heights.min()), float(heights.max()), len(heights))
     return thinned(np.arange(len(heights)) + 0.5, heights, limits)
 
@@ -360,10 +360,10 @@ def _from_zero(ax: Axes, values: _Array) -> None:
 
 
 def _name_queries(ax: Axes, ids: list[Any], order: str) -> None:
-    """The ids below the bars where they can be read, else how many there are."""
+    """Write the ids below the bars if there is room to read them, else only the number of queries."""
     count = len(ids)
     texts = [_literal(one) for one in ids]
-    room = 72 * ax.get_window_extent().width / ax.figure.dpi / (count + 1)  # in points, for each
+    room = 72 * ax.get_window_extent().width / ax.figure.dpi / (count + 1)  # for each id, in points
     size = min(0.85 * text_size(ax), 0.95 * room)
     shown = count <= _MOST_IDS and size >= 5.0
     ax.set_xlim(-0.8, count - 0.2)
@@ -383,7 +383,7 @@ def _draw_scatter(ax: Axes, data: _Data, colours: list[Any]) -> None:
     ax.plot(ends, ends, color=_GREY, linewidth=1.0, zorder=1.5)
     size = 0.26 * text_size(ax) ** 2 if count <= 300 else 10 if count <= 3000 else 4
     for which, label, colour, mark in _sides(data):
-        ax.plot([], [], mark, color=colour, markeredgewidth=0, label=label)  # of a size that a legend needs
+        ax.plot([], [], mark, color=colour, markeredgewidth=0, label=label)  # the entry of the legend
         ax.scatter(first[which], second[which], s=size, marker=mark, color=colour, linewidths=0, zorder=2,
                    alpha=0.75 if count <= 3000 else 0.35, rasterized=count > 3000)  # fmt: skip
     means = [math.fsum(column) / count for column in (first, second)]
@@ -396,7 +396,7 @@ def _draw_scatter(ax: Axes, data: _Data, colours: list[Any]) -> None:
 
 
 def _sides(data: _Data) -> list[tuple[_Array, str, Any, str]]:
-    """Where the second system is better, equal, worse: queries, how many, colour and mark."""
+    """For better, equal and worse values of the second system: the queries, a label, a colour and a mark."""
     apart = (data.values[:, 1] - data.values[:, 0]) * (-1 if data.lower else 1)
     first, second = (_cut(name) or which for name, which in zip(data.names, ("first", "second"), strict=True))
     sides = ((apart > 0, f"{second} better", _BETTER, "o"), (apart == 0, "equal", _GREY, "s"),
@@ -444,7 +444,7 @@ class _Row(NamedTuple):
 
 def plot_comparison(comparison: Comparison, kind: str = "differences", *, measure: str | None = None,
                     ax: Axes | None = None) -> Display:  # fmt: skip
-    """Draw differences between systems, or the systems, with their intervals; parameters as of `Comparison.plot`."""
+    """Draw differences between systems, or the systems, with intervals. Parameters as in `Comparison.plot`."""
     kind = kind_of(kind, ("differences", "systems"))
     measures = list(dict.fromkeys(one.measure for one in comparison.systems))
     if not measures:
@@ -457,7 +457,7 @@ def plot_comparison(comparison: Comparison, kind: str = "differences", *, measur
         least = sorted(abs(row.value) for row in drawn)[more] if of_pairs else 0.0
         drawn = [row for row in drawn if abs(row.value) >= least][:_MOST_ROWS]
     if not drawn:
-        raise ValueError(f"comparison: no value of {title}: there is nothing to draw")
+        raise ValueError(f"comparison: {title} has no finite value: there is nothing to draw")
     found = target(ax, (6.0, _height(len(drawn))), f"{kind!r} of a comparison by {title}")
     at, alpha = np.arange(len(drawn)), alpha_of(comparison.confidence_level)
     ends = np.array([[row.value if math.isnan(end) else end for end in row[2:4]] for row in drawn])
@@ -488,7 +488,7 @@ def _height(rows: int) -> float:
 
 
 def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row], str]:
-    """The rows, and what their axis shows."""
+    """The rows, and the label of their axis."""
     if kind == "systems":
         systems = [one for one in comparison.systems if one.measure == measure]
         rows = [_Row(_literal(one.system), one.value, one.low, one.high, True) for one in systems]
@@ -502,7 +502,7 @@ def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row]
 
 
 class RunsPicture(NamedTuple):
-    """One of the pictures of runs."""
+    """A picture of runs."""
 
     draw: Callable[..., Display]
     height: float  # in inches
@@ -511,18 +511,18 @@ class RunsPicture(NamedTuple):
 
 def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
                   comparison: Comparison | None = None, first: str | None = None) -> list[RunsPicture]:  # fmt: skip
-    """Mean precision and recall of runs, and of two runs the difference of each query, else the comparison.
+    """A picture of mean precision and recall, and a picture of differences: for two runs of each query, else of means.
 
-    The differences are in the measure `first`, or in the first one, that has a mean; not in interpolated precision.
+    The differences are of the measure `first`, if it has a mean, else of the first measure that has a mean.
     """
     named = dict(zip(map(literal, names), evaluations, strict=True))
     held = _held(named)
     measure = first if first in held else next(iter(held), None)
     high = 4.5 + 0.11 * min(len(named), _MOST_ROWS)
-    what = "The mean over queries of interpolated precision: the greatest precision at this recall or any higher one."
+    what = "The mean over queries of interpolated precision: the greatest precision at this recall or a higher recall."
     found = [RunsPicture(partial(plot_evaluations, named, "precision-recall"), high, what)]
     if measure is not None and len(named) == 2:
-        what = f"{measure} of {names[1]} less that of {names[0]}, a bar for each query, in falling order."
+        what = f"{measure} of {names[1]} minus {measure} of {names[0]}: a bar for each query, in falling order."
         found.append(RunsPicture(partial(plot_evaluations, named, "differences", measure=measure), high, what))
     elif measure is not None and comparison is not None:
         rows = sum(one.measure == measure for one in comparison.rows)
@@ -533,10 +533,10 @@ def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
                 comparison: Comparison | None = None, first: str | None = None) -> Figure:  # fmt: skip
-    """The pictures of runs beside each other."""
+    """A figure with the pictures of runs side by side."""
     pictures = runs_pictures(names, evaluations, comparison, first)
     pairs = len(names) > 2 and comparison is not None and len({one.baseline for one in comparison.rows}) > 1
-    wide = 6.0 if len(pictures) < 2 else 13.0 if pairs else 10.4  # of pairs a row has two names
+    wide = 6.0 if len(pictures) < 2 else 13.0 if pairs else 10.4  # a row of a pair has two names
     high = max(one.height for one in pictures)
     axes = panels(new_figure((wide, high)), 1, len(pictures))
     if high > 7:
@@ -548,7 +548,7 @@ def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
 
 
 def of_one(result: Any, kind: str, **options: Any) -> Display:
-    """The picture of one system, under the name that it has."""
+    """The picture of a single system. An Evaluation keeps its name, and curves have none."""
     if isinstance(kind, str) and kind.lower() in _PAIRS:
         raise ValueError(f"kind={kind!r} needs two systems: use plot_evaluations")
     return plot_evaluations([result] if isinstance(result, Evaluated) else {"": result}, kind, **options)

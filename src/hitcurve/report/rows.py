@@ -1,4 +1,4 @@
-"""Columns of scores, measured: the rows that every view of a report reads, and how their numbers are written."""
+"""The measured columns of scores that every view of a report shows, and how numbers are printed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "readings", "shown", "under"]
 
-_MOST_DRAWN = 20_000_000  # resamples times rows, or groups, of intervals that nobody asked for: below a second
+_MOST_DRAWN = 20_000_000  # resamples times rows (or groups): without --interval, more (about a second) are skipped
 _NO_INTERVAL = (math.nan, math.nan, "")
-# Beside the expected value the range it is the middle of, then scikit-learn's reading.
+# The expected value, then its bounds, then scikit-learn's reading.
 READINGS = ("expected", "worst", "best", "threshold")
 
 
@@ -36,25 +36,25 @@ class Row(NamedTuple):
 
     score: str
     measure: str  # its name, with the reading of ties if that is not the report's
-    each: list[float]  # of each group; without groups the one value
-    empty: list[bool]  # whether a ranking has no relevant item for the measure
-    value: float  # with groups what `mean` of curves gives
+    each: list[float]  # the value of each group; without groups a single value
+    empty: list[bool]  # for each ranking, whether it has no relevant item for the measure
+    value: float  # with groups their mean, as `curves.mean` computes it
     low: float
     high: float
     by: str
 
     @property
     def interval(self) -> list[str]:
-        """From where to where, and how it was made."""
+        """Two cells: the ends of the interval, and its method."""
         known = not (math.isnan(self.low) or math.isnan(self.high))
         return [f"{shown(self.low)} to {shown(self.high)}", self.by] if known else ["-", ""]
 
 
 class Score(NamedTuple):
-    """One column of scores. A list has an entry for each group, or one without groups."""
+    """A column of scores. Lists have an entry for each group. Without groups, they have a single entry."""
 
     name: str
-    direction: str  # of the better scores: "higher" or "lower"
+    direction: str  # which scores are better: "higher" or "lower"
     groups: list[Any] | None
     items: list[int]
     relevant: list[int]
@@ -64,7 +64,7 @@ class Score(NamedTuple):
 
     @property
     def kept(self) -> list[int]:
-        """The rankings with a relevant item, of any level."""
+        """The positions of the rankings with a relevant item of any level."""
         return [at for at, relevant in enumerate(self.relevant) if relevant > 0]
 
     def counts(self) -> str:
@@ -77,7 +77,7 @@ class Score(NamedTuple):
         return shown(self.rows[name].value) if name in self.rows else "-"
 
     def cells(self, heads: Sequence[str], names: Sequence[str]) -> list[list[str]]:
-        """A row for each group, of these measures, below what stands above the columns."""
+        """A head, and a row for each group with the measures `names`. `heads` are the names in the head."""
         rows, none = [["group", "items", "relevant", *heads]], [math.nan] * len(self.items)
         columns = [self.rows[name].each if name in self.rows else none for name in names]
         for group, *numbers in zip(self.groups or (), self.items, self.relevant, *columns, strict=True):
@@ -85,16 +85,16 @@ class Score(NamedTuple):
         return rows
 
     def left_out(self, names: Iterable[str]) -> list[str]:
-        """What the means of these measures leave out, in sentences."""
+        """Sentences about the groups that the means of these measures leave out."""
         kept, total = self.kept, len(self.relevant)
         if self.groups is None:
             return []
         said = [f"Groups without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."]
         said = said * (len(kept) < total)
         for row in (self.rows[name] for name in names if name in self.rows):
-            low = [at for at in kept if row.empty[at]]  # what is relevant there is below the measure's level
+            low = [at for at in kept if row.empty[at]]  # all relevant items are below the measure's level
             if low:
-                said.append(f"Groups without an item that is relevant for {row.measure}: {len(low):,}, "
+                said.append(f"Groups without a relevant item for {row.measure}: {len(low):,}, "
                             "left out of its mean.")  # fmt: skip
             undefined = sum(math.isnan(row.each[at]) for at in kept) - sum(math.isnan(row.each[at]) for at in low)
             if undefined:
@@ -102,41 +102,41 @@ class Score(NamedTuple):
         return said
 
     def sentences(self, names: Iterable[str]) -> list[str]:
-        """What the means of these measures leave out, and what was odd about the rows that were read."""
+        """Sentences about what the means leave out, and about missing scores and repeated ids."""
         return self.left_out(names) + (self.counted.sentences() if self.counted is not None else [])
 
     def tied(self) -> str:
-        """How many items are tied, in a sentence."""
+        """A sentence: how many items are tied."""
         return self.ties_of_ap()[0].rstrip(";.") + "."
 
     def ties_of_ap(self) -> list[str]:
-        """How many items are tied, and what that does to AP, in lines."""
+        """Lines: how many items are tied, and the range of AP."""
         if not self.kept:
             return ["No relevant items: AP is undefined."]
         ties, items = self.ties, sum(self.items)
         tied, largest = sum(listed(ties.num_tied)), max(listed(ties.largest_group))
         if not tied:
-            return ["Ties: no relevant item is in a tie, so every order of tied items gives the same numbers."]
+            return ["Ties: no relevant item is in a tie, so every order of tied items gives the same values."]
         worst, best, threshold = (_mean(listed(one), self.groups) for one in (ties.worst, ties.best, ties.threshold))
         what = "AP" if self.groups is None else "the mean AP"
         ends = [shown(worst)] if worst == best else apart(worst, best)
         text = f"depending on their order {what} lies between {ends[0]} and {ends[-1]}."
         if worst == best:
-            text = f"no order of theirs changes {what}."
+            text = f"their order does not change {what}."
         if not worst <= threshold <= best and shown(threshold) not in ends:
-            text += " The threshold reading lies outside."
+            text += " The value of the threshold reading lies outside."
         share = f"Ties: {tied:,} of the {many(items, 'items', ',')} ({_percent(tied / items)})"
         return [f"{share} {are(tied)} in a tie with a relevant item, up to {largest:,} in one tie;", text]
 
 
 class View:
-    """One way to show a report: what it takes of each column of scores, and the tables and sentences made of it."""
+    """A way to show a report: which measures it needs, and how it makes tables and sentences of them."""
 
-    unasked = False  # whether it has intervals that nobody asked for, if they take little time
-    says_what_was_read = True  # else warnings do
+    unasked = False  # whether quick intervals are computed without --interval
+    says_what_was_read = True  # whether the view prints missing scores; otherwise warnings do
 
     def __init__(self, names: Iterable[Measure], measured: Iterable[Measure] | None = None) -> None:
-        self.bounded = self.suspected = list(names)  # with intervals; the measures that warnings are about
+        self.bounded = self.suspected = list(names)  # measures with intervals; measures that warnings check
         self.measured = self.bounded if measured is None else list(measured)
         self.names = [one.name for one in self.bounded]
 
@@ -151,22 +151,22 @@ class View:
 
 
 class Report(Written):
-    """Columns of scores, measured for a view, and for a page beside it."""
+    """Columns of scores, measured for a view, and for a page if there is one."""
 
     def __init__(self, found: Sequence[ScreenedScore], view: View, page: View | None = None, *, title: str = "",
                  ties: str | None = None, each: bool = True, notes: Iterable[str] = (),
                  comparison: Comparison | None = None, intervals: dict[str, Any] | None = None, quick: bool = False,
                  progress: Progress | None = None) -> None:  # fmt: skip
-        """Measure columns of scores, under the reading of `ties` that is named, else the expected value.
+        """Measure the columns of scores. `ties` is the reading of ties. None means the expected value.
 
-        `title` stands before the counts. `each`: with groups a line for each before the mean. `notes`: warnings that
-        come before those about the measures. `intervals`: `confidence_level`, `n_resamples`, `rng` and `workers`, if
-        there are to be some; `quick`: on the first screen alone, and only those that take little time. `progress` is
-        told what is done.
+        `title` is printed before the counts. `each`: with groups, print a line for each group before the mean. `notes`:
+        warnings that come before the warnings about measures. `intervals`: None for no intervals, or their
+        `confidence_level`, `n_resamples`, `rng` and `workers`. `quick`: compute only intervals of the first screen, and
+        only if they take little time. `progress` is called with each step.
         """
         self.view, self.title, self.ties, self.each = view, title, ties, each
         self.graded, self.grouped = found[0].graded, found[0].names is not None
-        self.named = int(len(found) > 1)  # columns that names take
+        self.named = int(len(found) > 1)  # the number of columns for the names of scores
         self.differences = tables_of(comparison) if comparison else []
         if quick and not view.unasked:
             intervals = None
@@ -213,15 +213,16 @@ class Report(Written):
         return self.view.tree(self)
 
     def summary(self, names: Sequence[str]) -> Grid:
-        """Columns of scores side by side: some measures, with groups their means."""
+        """A table of some measures (with groups, of their means): a row for each column of scores."""
         return Grid([["score", *names], *([score.name, *map(score.cell, names)] for score in self.scores)])
 
 
 def _mean(each: list[float], groups: list[Any] | None, empty: list[bool] | None = None,
           measure: Measure | None = None) -> float:  # fmt: skip
-    """The one value. With groups what `mean` of curves gives, without `empty` the mean of what is defined.
+    """Without groups, the single value. With groups, the mean as `curves.mean` computes it; without `empty`, the mean
+    of the defined values.
 
-    Of counts, which that adds up, the mean too.
+    Counts have a mean too, although `curves.mean` adds them up.
     """
     if groups is None:
         return each[0]
@@ -230,7 +231,7 @@ def _mean(each: list[float], groups: list[Any] | None, empty: list[bool] | None 
 
 
 def readings(measures: Iterable[Measure], ties: str | None) -> list[Measure]:
-    """The measures that have this reading of ties; without one each is followed by its other readings."""
+    """The measures that have the reading `ties`. If `ties` is None, all measures, each with its other readings."""
     if ties is not None:
         return [one for one in measures if not one.record.ties or ties in one.record.ties]
     found = []
@@ -241,14 +242,14 @@ def readings(measures: Iterable[Measure], ties: str | None) -> list[Measure]:
 
 
 def under(name: str, reading: str) -> str:
-    """The measure's name, with this reading of ties."""
+    """The name of the measure with the option ``ties=``."""
     head, at, cutoff = name.partition("@")
     return (f"{head[:-1]},ties={reading})" if head.endswith(")") else f"{head}(ties={reading})") + at + cutoff
 
 
 def _drawn(curves: Any) -> int:
-    """How many numbers are drawn for one resample."""
-    if isinstance(curves, GainCurve):  # a level of a tie group takes as long as three rows of hits
+    """How many numbers a resample draws."""
+    if isinstance(curves, GainCurve):  # a level in a tie group takes as long as three rows of hits
         return 3 * (len(curves.level) + len(curves.unretrieved))
     return len(curves.above) if isinstance(curves, HitCurve) else len(curves)
 
@@ -270,12 +271,12 @@ def _percent(share: float) -> str:
     percent = 100 * share
     if 0 < percent < 0.1:
         return f"{percent:.2g} %"
-    if 99.5 <= percent < 100:  # "100 %" means all
+    if 99.5 <= percent < 100:  # "100 %" is printed only for all
         return f"{min(percent, 99.9):.1f} %"
     return f"{percent:.1f} %" if percent < 10 else f"{percent:.0f} %"
 
 
 def apart(low: float, high: float) -> list[str]:
-    """Both numbers with as many decimals as it takes to tell them apart, four at least."""
+    """Both numbers with at least four decimals, and as many as needed to differ."""
     pairs = ([f"{low:.{decimals}f}", f"{high:.{decimals}f}"] for decimals in range(4, 17))
     return next((pair for pair in pairs if pair[0] != pair[1]), [repr(low), repr(high)])

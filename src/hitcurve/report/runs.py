@@ -1,4 +1,4 @@
-"""Runs that were measured against judgments, as text, CSV and JSON."""
+"""Measured runs as text, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ __all__ = ["Runs"]
 
 
 class Runs(Written):
-    """Runs that were measured, and compared if that was asked for."""
+    """Measured runs, and their comparison if there is one."""
 
     indent = 1
 
     def __init__(self, names: list[str], evaluations: list[Evaluation], compared: Comparison | None = None,
                  first: str | None = None, *, each: bool = False, seed: int = 0, p: str = "p_holm",
                  tables: str | None = None, caption: str = "", label: str = "") -> None:  # fmt: skip
-        """Evaluations with the same judgments and measures, and their comparison, which was drawn with `seed`.
+        """`evaluations` have the same judgments and measures. `compared` is their comparison, made with `seed`.
 
-        `first`: the measure that a picture or a page shows for each query. `each`: with the values of each query. `p`
-        decides what is significant. `tables`: "board" for the means alone, "all" for those of the comparison too.
+        `first`: the measure that a picture or a page shows for each query. `each`: also print the values of each query.
+        `p`: the p-value that decides which differences are significant. `tables`: "board" prints only the table of
+        means, "all" also prints the tables of the comparison.
         """
         self.names, self.evaluations, self.compared, self.first = names, evaluations, compared, first
         self.each, self.seed, self.p, self.shown = each, seed, p, tables
         self.texts = {"caption": caption, "label": label}
 
     def _rows(self) -> Iterator[tuple[str, str, list[float]]]:
-        """Of each query, if those are printed, and of the means: the run, the query, the values."""
+        """The rows (run, query, values) of the means, and of the queries if these are printed."""
         for name, one in zip(self.names, self.evaluations, strict=True):
             if self.each:
                 columns = [column.tolist() for column in one.values.values()]
@@ -69,7 +70,7 @@ class Runs(Written):
 
     def blocks(self, form: str) -> list[Grid | str]:
         each = int(self.each)
-        shown = self.shown or ("board" if form == "latex" else "all")  # the others are wider than paper
+        shown = self.shown or ("board" if form == "latex" else "all")  # the other tables are wider than a page
         more = list[Grid | str]()
         if self.compared is not None and shown == "all":
             from hitcurve.statistics.comparison import tables_of
@@ -85,7 +86,7 @@ class Runs(Written):
         return [Grid(rows, 1 + each, foot=(self._foot(),)), *more]
 
     def board(self, caption: str = "", label: str = "") -> Grid:
-        """A row for each run, the best values marked, and what is significant."""
+        """The table of means: a row for each run. Best values and significant differences are marked."""
         means, own = means_of(self.evaluations)
         found = None
         if self.compared is not None:

@@ -1,8 +1,8 @@
-"""A matplotlib figure as pictures within an HTML page: one for each axes, and the legend as text of the page.
+"""Convert a matplotlib figure to pictures in an HTML page: an svg element for each axes, and the legend as text.
 
-matplotlib's own SVG is nine tenths digits: six decimals of each of tens of thousands of points. Here a line keeps the
-points that are seen, in tenths of a unit (1/72 inch), each as steps from the one before it. Fonts are the page's, and
-colours its variables, which dark pages have others of.
+Nine tenths of matplotlib's own SVG are digits: each of tens of thousands of points has six decimals. Here a line keeps
+only the points that change the picture. A point is written in tenths of a unit (1/72 inch), as the step from the point
+before. The page sets the fonts, and colours are variables of the page, so that they differ in dark mode.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 __all__ = ["DARK", "Pictures", "pictures"]
 
-# What is drawn in a colour on white, and in what colour on dark pages.
+# The colours of light mode, each with the colour that replaces it in dark mode.
 DARK = {
     "#0072b2": "#4ea5e6", "#d55e00": "#ff8a3c", "#009e73": "#2cc79b", "#cc79a7": "#e59cc6", "#000000": "#e8e8e8",
     "#e69f00": "#f2b632", "#56b4e9": "#a5d8f8", "#777777": "#b0b6bc", "#dddddd": "#3a4147", "#ffffff": "#14171a",
 }  # fmt: skip
-_NEAR = 0.15  # units by which a line may pass beside a point that it leaves out
-_PARTS = 10  # of a unit, in which points are written: scale(.1)
-_MARGIN = 2  # units around a picture
+_NEAR = 0.15  # the greatest distance in units of a line from the points that it leaves out
+_PARTS = 10  # points are written in such parts of a unit: scale(.1)
+_MARGIN = 2  # the margin of a picture in units
 _XML = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
-# Letters that names may hold and XML must not.
+# Characters that names may have and XML does not allow.
 _NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _FRACTION = re.compile(r"-?\d+\.\d+")
 _LENGTHS = re.compile(r"(stroke-(?:width|dasharray|dashoffset)):([^;]+)")
-_Piece = tuple[str, str, str]  # of a path what stands before its points, they, and what stands behind; or "", text, ""
+_Piece = tuple[str, str, str]  # text before the points of a path, the points, text after them; or "", an element, ""
 
 
 class Pictures(NamedTuple):
@@ -48,19 +48,19 @@ class Pictures(NamedTuple):
     parts: list[str]
     """The svg element of each axes."""
     legend: list[tuple[str, str]]
-    """Of each entry of the legend the svg element of its line, and its name."""
+    """For each entry of the legend, the svg element of its line, and its name."""
     notes: list[str]
-    """What the legend says of all its entries."""
+    """The lines of the title of the legend."""
 
 
 def pictures(drawing: Figure, number: int) -> Pictures:
-    """The figure, of this number on the page: no id is used twice."""
+    """Convert figure `number` of a page. The number keeps ids unique on the page."""
     texts = [text for legend in drawing.legends for text in legend.get_texts()]
     titles = [legend.get_title() for legend in drawing.legends]
     names, notes = [text.get_text() for text in texts], [title.get_text() for title in titles]
     for title in titles:
         title.set_text("")
-    for text in texts:  # the page writes them; here long ones would push others out of the picture
+    for text in texts:  # the page writes these texts; long texts would change the layout of the figure
         text.set_text("x")
     whole = _drawn(drawing, number)
     for text, name in zip([*texts, *titles], [*names, *notes], strict=True):
@@ -78,7 +78,7 @@ def pictures(drawing: Figure, number: int) -> Pictures:
         if kind == "axes":
             inside = _joined(_elements(group, marks))
             used = [name for name in dict.fromkeys(re.findall(r"#([\w-]+)[)\"]", inside)) if name in shared]
-            defs = "".join(shared.pop(name) for name in used)  # a mark is for all pictures of the page
+            defs = "".join(shared.pop(name) for name in used)  # a mark is defined once for all pictures of the page
             ax, box = next(boxes)
             parts.append(
                 f'<svg viewBox="{box}" role="img" aria-label="{as_html(_said(ax))}" stroke-linejoin="round">'
@@ -96,15 +96,15 @@ def _drawn(drawing: Figure, number: int) -> Element:
     from matplotlib import rc_context
 
     out = io.StringIO()
-    # Text stays text; ids come from the salt, so that the same data give the same page.
+    # Text stays text. The salt makes the ids, so that equal data give equal pages.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": f"hitcurve-{number}"}), catch_warnings():
-        filterwarnings("ignore", "Glyph .* missing from")  # of matplotlib's own font, which is not used
+        filterwarnings("ignore", "Glyph .* missing from")  # the page does not use matplotlib's font
         drawing.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
     return ElementTree.fromstring(_NO_XML.sub("\ufffd", out.getvalue()))
 
 
 def _boxes(drawing: Figure, height: float) -> Iterator[tuple[Axes, str]]:
-    """Of each axes what is seen: all of them reach as far beyond their frame, so that equal ones have equal scales."""
+    """The view boxes of the axes, with the same margins around all frames: equal axes have equal scales."""
     scale = 72 / drawing.dpi
     frames = [ax.get_window_extent() for ax in drawing.axes]
     outer = [ax.get_tightbbox() or frame for ax, frame in zip(drawing.axes, frames, strict=True)]
@@ -118,26 +118,26 @@ def _boxes(drawing: Figure, height: float) -> Iterator[tuple[Axes, str]]:
 
 
 def _plain(text: str) -> str:
-    """The text without what keeps matplotlib from reading $ as a formula and "_" as a label that it leaves out."""
+    """The text without the escapes that matplotlib needs: of "$", and before a leading "_"."""
     return text.replace(r"\$", "$").replace("\u200b_", "_")
 
 
 def _said(ax: Axes) -> str:
-    """What is read aloud in place of the picture."""
+    """The description of the picture for screen readers."""
     lines = [text for text in ax.get_legend_handles_labels()[1] if text]
     said = f"{ax.get_title()}: {ax.get_ylabel()} over {ax.get_xlabel()}" + f", of {', '.join(lines)}" * bool(lines)
     return _plain(said)
 
 
 def _samples(legend: Element, marks: Mapping[str, Element]) -> Iterator[str]:
-    """Of each entry what stands before its text."""
+    """The svg element of the line of each entry of the legend."""
     drawn: list[Element] = []
     for one in legend:
         if not one.get("id", "").startswith("text"):
             drawn.append(one)
             continue
         points = [float(place) for path in drawn for place in _NUMBER.findall(_d(path))]
-        used = [one for path in drawn for one in path.iter(f"{_XML}use")]  # marks, around their places
+        used = [one for path in drawn for one in path.iter(f"{_XML}use")]  # marks, at their places
         x = points[::2] + [float(one.get("x", 0)) + end for one in used for end in (-4, 4)] or [0.0]
         y = points[1::2] + [float(one.get("y", 0)) for one in used] or [0.0]
         place = min(x) - 1, min(y) - 4, max(x) - min(x) + 2, max(y) - min(y) + 8
@@ -157,7 +157,7 @@ def _joined(pieces: Iterable[_Piece]) -> str:
 
 
 def _together(pieces: Iterable[_Piece]) -> list[_Piece]:
-    """The lines of one style as one path, such as the ticks of an axis; then the texts."""
+    """Join the lines of a style, such as the ticks of an axis, to a path. The texts come last."""
     found: dict[tuple[str, str], list[str]] = {}
     texts = []
     for before, d, after in pieces:
@@ -169,7 +169,7 @@ def _together(pieces: Iterable[_Piece]) -> list[_Piece]:
 
 
 def _elements(group: Element, marks: Mapping[str, Element]) -> Iterator[_Piece]:
-    """What the group draws, in order."""
+    """The pieces that the group draws, in order."""
     for one in group:
         tag = str(one.tag).removeprefix(_XML)
         if tag == "path":
@@ -189,7 +189,7 @@ def _elements(group: Element, marks: Mapping[str, Element]) -> Iterator[_Piece]:
 
 
 def _path(d: str, mark: Element, one: Element, x: float = 0.0, y: float = 0.0) -> _Piece:
-    """The path, moved by x and y."""
+    """A path, moved by x and y."""
     style = _style({**_styles(mark), **_styles(one)})
     if re.search("[^MLz0-9.e\\s-]", d):  # with arcs
         named = mark.get("id")
@@ -203,7 +203,7 @@ def _path(d: str, mark: Element, one: Element, x: float = 0.0, y: float = 0.0) -
 
 
 def _steps(d: str, x: float, y: float) -> str:
-    """The lines, with fewer points, in whole parts of a unit: each point as steps from the one before it."""
+    """The lines with fewer points, in whole parts of a unit: each point as a step from the point before."""
     import numpy as np
     from matplotlib.path import Path
 
@@ -219,7 +219,7 @@ def _steps(d: str, x: float, y: float) -> str:
 
 
 def _moves(steps: Iterable[list[int]]) -> str:
-    """Lines in steps, in the fewest letters: straight across, straight down, or both."""
+    """Steps in as few letters as possible: horizontal, vertical, or both."""
     text, last = list[str](), ""
     for x, y in steps:
         if x and y:
@@ -252,7 +252,7 @@ def _variable(colour: str) -> str:
 
 
 def _rounded(element: Element) -> str:
-    """The element as it is, with short numbers, the page's fonts and colours."""
+    """The element with rounded numbers, and with the fonts and colours of the page."""
     tag, said = str(element.tag).removeprefix(_XML), ""
     for name, value in element.items():
         short: Any = _style(_styles(element)) if name == "style" else _rounded_text(value)

@@ -1,4 +1,4 @@
-"""All usual measures, a section for each column of scores: what --all prints, and the tables of a page."""
+"""The view of all usual measures: --all prints it, and the page of --report shows it."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ __all__ = ["SUMMARY", "Usual"]
 
 LIST_SIZES = (10, 100, 1000)
 SUMMARY = ("AP", "NormAP", "ROCAUC", "logAUC", "BEDROC(20)", "EF@1%")
-_PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")  # the early shares of the list that the field reports
+_PERCENTS = ("0.1", "0.5", "1", "2", "5", "10")  # the shares of the list that papers on virtual screening report
 _NOTES = {name: note for record in MEASURES for name, note in record.report}
 _LEGEND = (
-    "expected: mean over all orders of tied items. worst, best: the worst and the best of these orders.",
-    "threshold: a tie counts as one step; AP is then scikit-learn's average_precision_score.",
+    "expected: the mean over all orders of tied items. worst, best: the worst and the best of these orders.",
+    "threshold: a tie counts as a single step; AP is then scikit-learn's average_precision_score.",
 )
-# How intervals are made.
-_OF_MEANS = "of the means, by bootstrap over the groups: too narrow where these are fewer than some 20."
+# The methods of the intervals.
+_OF_MEANS = "of the means, by bootstrap over the groups: too narrow for fewer than about 20 groups."
 _OF_ITEMS = "AP by logit, ROC AUC by DeLong's method, the others by bootstrap over the items."
-_OF_ENDS = "AP by logit, the others by bootstrap over the items."  # DeLong's counts a tied pair as a half
+_OF_ENDS = "AP by logit, the others by bootstrap over the items."  # DeLong's method counts a tied pair as a half
 
 
 class Usual(View):
-    """The usual measures in blocks, each measure under every reading of ties unless `ties` names one.
+    """The usual measures in blocks, under the reading `ties`. If `ties` is None, under every reading.
 
-    `list_sizes`: where hits and hit rate are read, by default 10, 100 and 1000, as far as there are more items.
-    `measures`: other measures in place of the usual ones, as levels need.
+    `list_sizes`: the numbers of items from the top for hits and hit rate, by default those of 10, 100 and 1000 that are
+    less than the number of items. `measures`: measures that replace the usual measures, for levels.
     """
 
     def __init__(self, found: Sequence[ScreenedScore], ties: str | None = None,
@@ -48,7 +48,7 @@ class Usual(View):
         self.legend = _LEGEND[: 1 + ("threshold" in self.readings)] if ties is None else ()
 
     def how(self, report: Report) -> tuple[str, ...]:
-        """How intervals were made, where there are some."""
+        """A sentence with the methods of the intervals. Empty without intervals."""
         if report.level is None:
             return ()
         method = _OF_MEANS if report.grouped else _OF_ENDS if report.ties in ("worst", "best") else _OF_ITEMS
@@ -65,7 +65,7 @@ class Usual(View):
         return [*parts, report.summary(self.summary)._replace(foot=how)] if named else parts
 
     def section(self, report: Report, score: Score) -> tuple[list[Grid], list[str]]:
-        """Of one column of scores: the tables, and what ties and undefined values do."""
+        """For a column of scores: the tables, and sentences about ties and undefined values."""
         grids, head, more, first = list[Grid](), "", self.readings[1:], self.names[0]
         if score.groups is not None:
             head = f"mean of {many(len(score.kept), 'groups', ',')}"
@@ -81,7 +81,7 @@ class Usual(View):
                 cells = [score.cell(one) for one in (name, *(under(name, one) for one in more))]
                 cells += (score.rows[name].interval if name in score.rows else ["-", ""]) * ended
                 record = parse(name).record
-                if not record.ties and "gains" not in record.of:  # a constant of the data
+                if not record.ties and "gains" not in record.of:  # the same value under every reading
                     cells[1:] = [""] * (len(cells) - 1)
                 rows.append([name, *cells, _note(name, score)])
         grids.append(Grid(rows, last="note", breaks=tuple(breaks[1:])))
@@ -90,7 +90,7 @@ class Usual(View):
 
 
 def _usual(found: Sequence[ScreenedScore], list_sizes: Iterable[int] | None) -> list[list[str]]:
-    """The usual measures of hits, in blocks."""
+    """The names of the usual measures of labels, in blocks."""
     most = max((items for one in found for items in listed(one.curves.num_items)), default=0)
     sizes = [size for size in LIST_SIZES if size < most] if list_sizes is None else dict.fromkeys(list_sizes)
     usual = [[name for name in _NOTES if "@" not in name]]

@@ -1,4 +1,4 @@
-"""What a person would want to know before believing the measures of a column of scores."""
+"""Warnings about the measures of a column of scores."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["warnings_of"]
 
-# Below this many relevant items an interval is as wide as the scale, and normal approximations fail.
+# With fewer relevant items, intervals are nearly as wide as the scale, and normal approximations fail.
 FEW_RELEVANT = 20
-# A tie group at a cutoff that holds more of the items than this is worth a warning.
+# If a tie group at a cutoff has a larger share of the items, there is a warning.
 TIED_SHARE = 0.05
 
 
 def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
-    """What a person would want to know before believing these measures of one score column, in sentences."""
+    """Warnings about these measures of a column of scores."""
     hits = score.hits
     curves = [hits] if isinstance(hits, HitCurve) else list(hits)
     said, groups = [], score.names is not None
@@ -33,9 +33,9 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
         said.append(f"{few:,} of {many(len(curves), 'groups', ',')} {'has' if few == 1 else 'have'} fewer than "
                     f"{FEW_RELEVANT} relevant items" if groups else
                     f"only {many(number, 'relevant items')}: with fewer than {FEW_RELEVANT} every "
-                    "number here depends on a handful of items")
+                    "value here depends on few items")
     turned = [_worse_than_chance(curve) for curve in curves if _has_roc(curve)]
-    if 2 * sum(turned) > len(turned):  # a few groups may well be hard, or bad luck
+    if 2 * sum(turned) > len(turned):  # a minority of groups may be hard, or bad luck
         worse = sum(turned)
         what = (f"{worse:,} of {many(len(turned), 'groups', ',')} {are(worse)} ranked worse than chance" if groups else
                 f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
@@ -46,7 +46,7 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
         for name, rank in _cutoffs(curve, measures):
             inside = curve.tie_report(rank).cutoff_group
             low, high = (curve.hits_at(rank, ties=ties) for ties in ("worst", "best"))
-            if inside > TIED_SHARE * curve.num_items and low < high:  # else no order of them changes what lies above
+            if inside > TIED_SHARE * curve.num_items and low < high:  # equal: no order changes the hits above
                 tied[name] = tied.get(name, 0) + 1
                 shown = shown or (f"{inside:,} items share the score at the cutoff of {name}: depending on their order "
                                   f"{low:,.0f} to {high:,.0f} relevant items lie above it")
@@ -59,7 +59,7 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
 
 
 def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str, int]]:
-    """The cutoffs of the measures within the list, by name and rank, each once."""
+    """Names and ranks of the distinct cutoffs of the measures that are within the list."""
     from decimal import Decimal
 
     seen = set()

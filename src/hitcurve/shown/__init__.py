@@ -1,1 +1,1 @@
-"""What people see in a terminal and in a notebook: tables, leaderboards, progress."""
+"""Output for people, in a terminal and in a notebook: tables, leaderboards, progress."""

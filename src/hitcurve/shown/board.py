@@ -1,4 +1,4 @@
-"""The table that papers print: a row for each system, a column for each measure, the best values marked."""
+"""The table of a paper: a row for each system, a column for each measure, the best values marked."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["Tested", "board", "printed_digits", "record_of", "says_how_good"]
 class Tested(NamedTuple):
     """Which differences are significant."""
 
-    letters: tuple[str, ...]  # one for each system, where all are compared with all
-    marks: dict[tuple[str, str], tuple[str, ...]]  # of a measure and a system
+    letters: tuple[str, ...]  # a letter for each system, if every pair is compared
+    marks: dict[tuple[str, str], tuple[str, ...]]  # by measure and system
     said: str
 
 
 def record_of(name: str) -> Definition | None:
-    """The record of a measure; None for a name that is the caller's own, of values in arrays."""
-    for text in (name, name.replace(".", "_")):  # trec_eval's parameters, and the names that it prints
+    """The record of a measure. None for an unknown name, which the caller gave to values in arrays."""
+    for text in (name, name.replace(".", "_")):  # names as trec_eval takes them, and as it prints them
         try:
             return parse(text).record
         except ValueError:
@@ -31,12 +31,12 @@ def record_of(name: str) -> Definition | None:
 
 
 def printed_digits(record: Definition | None, digits: int = 4) -> int:
-    """The decimals of a measure: counts have none."""
+    """The number of decimals of a measure. Counts have no decimals."""
     return 0 if record is not None and record.mean == "sum" else digits
 
 
 def says_how_good(record: Definition | None) -> bool:
-    """Whether a system may be the best by it: not by counts, nor by how much of what it retrieved has judgments."""
+    """Whether the measure says which system is best. Counts and Judged do not."""
     return record is None or not (record.mean == "sum" or record.name == "Judged")
 
 
@@ -45,7 +45,7 @@ def board(systems: Sequence[str], means: Sequence[Mapping[str, float]], *, digit
           foot: Iterable[str] = (), caption: str = "", label: str = "") -> Grid:  # fmt: skip
     """The table of the means of each system.
 
-    `names`: those of the records, of measures that go by others. What is printed decides which values are equal.
+    `names`: the names of the records, for measures with other names. Values that are printed alike count as equal.
     """
     measures = list(dict.fromkeys(measure for row in means for measure in row))
     columns, less, marked = [], [], False

@@ -1,4 +1,4 @@
-"""One table of cells, set as aligned text, Markdown, LaTeX, HTML or CSV."""
+"""Tables of cells, as aligned text, Markdown, LaTeX, HTML or CSV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = [
 
 
 class Marked(str):
-    """Words or a number in bold, underlined, or with raised marks after it; to all else a plain text."""
+    """A text that is printed bold, underlined, or with raised marks after it. Otherwise it is a plain string."""
 
     bold: bool
     under: bool
@@ -27,26 +27,28 @@ class Marked(str):
 
 
 class Grid(NamedTuple):
-    """Cells in rows, the first of which is the head: `left` columns of words, then numbers."""
+    """Rows of cells. The first row is the head. The first `left` columns hold words, the others numbers."""
 
     rows: list[list[str]]
     left: int = 1
-    last: str = ""  # if the last column holds words: their class in HTML
-    bare: bool = False  # plain text leaves out the head
-    breaks: tuple[int, ...] = ()  # rows before which there is a gap
-    foot: tuple[str | tuple[str, ...], ...] = ()  # lines below the table, or their parts
-    caption: str = ""  # taken as it is in LaTeX
-    label: str = ""  # by which LaTeX refers to the table
+    last: str = ""  # if the last column holds words, its class in HTML
+    bare: bool = False  # whether plain text leaves out the head
+    breaks: tuple[int, ...] = ()  # rows with a gap before them
+    foot: tuple[str | tuple[str, ...], ...] = ()  # lines below the table; a line may be a tuple of parts
+    caption: str = ""  # LaTeX code in LaTeX
+    label: str = ""  # the label of the table in LaTeX
 
     def kinds(self) -> list[str]:
-        """For each column "word", the class of other words, or "" for numbers."""
+        """The class of each column in HTML: "word", `last`, or "" for numbers."""
         width = len(self.rows[0])
         return ["word" if at < self.left else self.last if at == width - 1 else "" for at in range(width)]
 
 
 def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
-    """The tables and the text between them; `form` is "table" (aligned text), "terminal" (the same, heads in bold),
-    "markdown", "latex" or "html"."""
+    """The tables, and the text between them, as one text.
+
+    `form` is "table" (aligned text), "terminal" (aligned text with bold heads), "markdown", "latex" or "html".
+    """
     how = _FORMS[form]
 
     def line(text: str | tuple[str, ...]) -> str:
@@ -62,13 +64,13 @@ def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
 
 
 def many(count: Any, unit: str, form: str = "") -> str:
-    """A count and its `unit`, which is given in the plural: "1 query", "2 queries"."""
+    """A count with its unit: "1 query", "2 queries". `unit` is a plural."""
     one = f"{unit[:-3]}y" if unit.endswith("ies") else unit[:-1]
     return f"{count:{form}} {one if count == 1 else unit}"
 
 
 def are(count: Any) -> str:
-    """The verb of a count."""
+    """The verb after a count: "is" or "are"."""
     return "is" if count == 1 else "are"
 
 
@@ -76,7 +78,7 @@ _ROUNDING, _LARGE = 1e-13, 1e16
 
 
 def number(value: float, sign: str = "", digits: int = 4) -> str:
-    """A number as tables print it: "-" for NaN, no minus left by rounding, an exponent from 1e16 on."""
+    """A number as tables print it: "-" for NaN, no sign on a rounded 0, an exponent from 1e16 on."""
     if math.isnan(value):
         return "-"
     if abs(value) < _ROUNDING and digits <= 12:
@@ -100,7 +102,7 @@ def as_csv(rows: Iterable[Iterable[Any]]) -> str:
 
 
 def as_json(tree: Any, indent: int | None = None) -> str:
-    """The tree of dicts and lists as text; null for what is no finite number, which JSON has no word for."""
+    """A tree of dicts and lists as JSON. NaN and infinite numbers become null."""
     import json
 
     return json.dumps(_finite(tree), indent=indent) + "\n"
@@ -114,25 +116,25 @@ def _finite(tree: Any) -> Any:
     return tree if not isinstance(tree, float) or math.isfinite(tree) else None
 
 
-# C0, DEL and C1, the ends of lines and paragraphs of Unicode, and what turns the direction of writing round.
+# C0, DEL and C1, Unicode's line and paragraph separators, and characters that change the writing direction.
 _CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def escaped(text: str) -> str:
-    """The text as a person may see it: control characters, which names may hold, as Python writes them (``\\x1b``).
+    """The text with control characters, which names may have, written as in Python (``\\x1b``).
 
-    An end of line stays.
+    Line ends stay.
     """
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def one_line(text: str) -> str:
-    """The text `escaped`, and without line ends, which names may hold and a line must not."""
+    """The `escaped` text in one line: line ends, which names may have, become spaces."""
     return escaped(" ".join(text.splitlines()))
 
 
 def _set(cell: str, how: _Form) -> str:
-    """The cell with its marks."""
+    """The text of a cell with its marks, in one form."""
     text = how.words(cell)
     if isinstance(cell, Marked):
         for asked, mark in ((cell.bold, how.bold), (cell.under, how.under)):
@@ -142,7 +144,7 @@ def _set(cell: str, how: _Form) -> str:
 
 
 def _raised(cells: Iterable[str]) -> dict[str, None]:
-    """The raised marks of a column, in the order in which they come: its numbers begin, not end, at one place."""
+    """The distinct raised marks of a column, in order. A column with raised marks is aligned to the left."""
     return dict.fromkeys(mark for cell in cells if isinstance(cell, Marked) for mark in cell.above)
 
 
@@ -150,7 +152,7 @@ def _text(grid: Grid) -> str:
     how, columns = _FORMS["table"], list[list[str]]()
     for cells, kind in zip(zip(*grid.rows[grid.bare :], strict=True), grid.kinds(), strict=True):
         made = [_set(cell, how) for cell in cells]
-        if not kind:  # numbers are in line, whatever is behind them
+        if not kind:  # align the numbers, without the marks after them
             after = [len(one) - len(how.words(cell)) - (isinstance(cell, Marked) and cell.bold + cell.under)
                      for one, cell in zip(made, cells, strict=True)]  # fmt: skip
             made = [one + " " * (max(after) - own) for one, own in zip(made, after, strict=True)]
@@ -169,7 +171,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def _markdown_words(text: str) -> str:
-    """The text letter by letter: no markup, no HTML, no end of a cell or line. Inside a word "_" means nothing."""
+    """The text escaped for a cell of Markdown. "_" inside a word needs no escape."""
     marks = r"[&<>\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])"
     return re.sub(marks, lambda found: _ENTITIES.get(found[0], "\\" + found[0]), one_line(text))
 
@@ -188,13 +190,13 @@ _LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {
 
 
 def _latex_words(text: str) -> str:
-    """The text letter by letter: two hyphens are no dash, "[" and "*" no option of what ends the line before."""
+    """The text escaped for LaTeX. "--" must not become a dash, nor a first "[" or "*" an argument of a line end."""
     kept = re.sub(r"^(\s*)([\[*])", r"\1{\2}", one_line(text).translate(_LATEX))
     return re.sub("-(?=-)", "-{}", kept)
 
 
 def _latex(grid: Grid) -> str:
-    """With the rules of the package booktabs."""
+    """A tabular with the rules of the package booktabs."""
     columns, kinds = [], ""
     for cells, kind in zip(zip(*grid.rows, strict=True), grid.kinds(), strict=True):
         made = [_set(cell, _FORMS["latex"]) for cell in cells]
@@ -211,7 +213,7 @@ def _latex(grid: Grid) -> str:
 
 
 def _environment(grid: Grid) -> str:
-    """The table with its caption and its label, and what stands below it in small print."""
+    """A table environment with caption and label, and the lines below the table in small print."""
     how = _FORMS["latex"]
     lines = [r"\begin{table}[ht]", r"\centering"]
     lines += [rf"\caption{{{grid.caption}}}"] if grid.caption else []
@@ -222,7 +224,7 @@ def _environment(grid: Grid) -> str:
 
 
 def as_html(text: str) -> str:
-    """The text letter by letter, also between quotation marks."""
+    """The text escaped for HTML, also inside quotation marks."""
     from html import escape
 
     return escape(escaped(text))
@@ -232,7 +234,7 @@ def _html(grid: Grid) -> str:
     every = [_raised(cells) for cells in zip(*grid.rows, strict=True)]
 
     def cell(text: str, marks: Iterable[str]) -> str:
-        """With room for the raised marks of its column that it lacks: so numbers stay in line."""
+        """The cell, with hidden copies of the raised marks that only other cells of its column have, for alignment."""
         room = "".join(mark for mark in marks if not isinstance(text, Marked) or mark not in text.above)
         hidden = f'<sup style="visibility:hidden">{as_html(room)}</sup>' if room else ""
         return _set(text, _FORMS["html"]) + hidden
@@ -251,9 +253,9 @@ def _html(grid: Grid) -> str:
 
 class _Form(NamedTuple):
     table: Callable[[Grid], str]
-    words: Callable[[str], str]  # a text letter by letter
-    line: Callable[[str], str]  # what stands between tables, of plain text
-    put: Callable[[str], str]  # the same, of what is set already
+    words: Callable[[str], str]  # escapes a text
+    line: Callable[[str], str]  # makes a line between tables of plain text
+    put: Callable[[str], str]  # makes such a line of escaped text
     bold: str
     under: str
     above: str

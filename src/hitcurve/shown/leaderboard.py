@@ -21,8 +21,8 @@ class Leaderboard(Means):
     Parameters
     ----------
     evaluations : list of Evaluation, or mapping of str to Evaluation
-        A list of evaluations, as `evaluate` returns it for a list of runs: each evaluation keeps its name. Or a mapping
-        of evaluations by the names of their systems.
+        A list of evaluations, as `evaluate` returns for a list of runs: each evaluation keeps its name. Or a mapping of
+        the names of systems to evaluations.
 
     Attributes
     ----------
@@ -36,7 +36,8 @@ class Leaderboard(Means):
     Raises
     ------
     ValueError, TypeError
-        If there are no evaluations, if two evaluations in a list have the same name, or if an object is no evaluation.
+        If there are no evaluations, if two evaluations in a list have the same name, or if an object is not an
+        Evaluation.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class Leaderboard(Means):
         return f"Leaderboard({many(len(self.systems), 'systems')}: {', '.join(self.measures)})"
 
     def __str__(self) -> str:
-        """The table in plain text, the best value between asterisks, the second best between underscores."""
+        """The table in plain text. Best values are between asterisks, second best values between underscores."""
         return rendered(self._blocks())
 
     def _columns(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The means of evaluations side by side, and what evaluations are to layers that evaluate nothing."""
+"""The means of evaluations side by side, and the base class of `Evaluation`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Evaluated", "Means", "means_of", "queries", "systems_of", "titles"]
 
 
 class Means(Printed):
-    """Evaluations whose means are printed: one or several of them."""
+    """The base of a result that prints the means of one or several evaluations."""
 
     def _by_system(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -28,7 +28,7 @@ class Means(Printed):
 
 
 class Evaluated(Means):
-    """The base of `Evaluation`: values of a measure for each query of one system, and their mean."""
+    """The base of `Evaluation`: the values of measures for each query of a system, and their means."""
 
     name: str
     query_ids: list[str]
@@ -37,7 +37,7 @@ class Evaluated(Means):
 
 
 def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
-    """The evaluations by the names of their systems: those of a mapping, or of a list by their own."""
+    """The evaluations by the names of their systems. A list of evaluations takes their own names."""
     found: dict[str, Any] = {}
     if isinstance(evaluations, Mapping):
         found = dict(evaluations)
@@ -49,16 +49,16 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
                 raise ValueError(f"{both}: pass a mapping of names to evaluations")
             found[one.name] = one
     else:
-        raise TypeError(f"{name} must be a list of evaluations, or a mapping of names to them, "
+        raise TypeError(f"{name} must be a list of evaluations, or a mapping of names to evaluations, "
                         f"got {type(evaluations).__name__}")  # fmt: skip
     for system in found:
         if not isinstance(system, str):
-            raise TypeError(f"{name} has the name {quoted(system)}: the name of a system must be a string")
+            raise TypeError(f"{name} has the key {quoted(system)}: the name of a system must be a string")
     return found
 
 
 def titles(found: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The measures of evaluations by what they go by, each with its record's name: one of several names stands once."""
+    """The measures by the names that the caller asked for, each with the name of its record. Each occurs once."""
     known: dict[str, str] = {}
     for one in found:
         own = {asked: name for name, asked in getattr(one, "asked", {}).items()}
@@ -68,13 +68,13 @@ def titles(found: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def means_of(evaluations: Sequence[Evaluated]) -> tuple[list[dict[str, float]], dict[str, str]]:
-    """Of each evaluation the means, NaN where one was not asked for; and the `titles`."""
+    """The means of each evaluation, NaN for a measure that it does not have; and the `titles`."""
     names = titles(one.means for one in evaluations)
     return [{measure: one.means.get(measure, math.nan) for measure in names} for one in evaluations], names
 
 
 def queries(evaluations: Iterable[Evaluated], form: str = "") -> str:
-    """How many queries count; of evaluations that differ in it the least and the most."""
+    """The number of queries, such as "50 queries". If evaluations differ, the least and the greatest number."""
     counts = {len(one.query_ids) for one in evaluations}
     least = f"{min(counts):{form}} to " if len(counts) > 1 else ""
     return least + many(max(counts), "queries", form)

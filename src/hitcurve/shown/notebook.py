@@ -1,4 +1,4 @@
-"""What a notebook shows: small tables, in its own colours, made while a person waits."""
+"""The tables of results in a notebook: small, quick to make, and in the colours of the notebook."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = ["curve_tables", "evaluation_tables", "interval_tables", "shown", "tie
 
 _MOST_LINES = 20
 _MOST_LETTERS = 60
-_MOST_ROWS = 100_000  # of a table that is measured: some 10 ms for nDCG under three readings
-_ROWS_A_QUERY = 500  # what a weighted query costs, in rows
+_MOST_ROWS = 100_000  # of a curve: a larger curve is not measured (about 10 ms for nDCG under three readings)
+_ROWS_A_QUERY = 500  # the time for a weighted query, as a number of rows
 
-# No colour but the notebook's own; the classes keep MathJax from what stands between two $.
+# All colours are those of the notebook. The classes keep MathJax away from text between two $.
 _STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
 .hitcurve .wide { overflow-x: auto; } .hitcurve table { border-collapse: collapse; }
 .hitcurve th { border-bottom: 1px solid currentColor; } .hitcurve .word { text-align: left; }
@@ -38,9 +38,9 @@ _STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
 
 
 def shown(blocks: Iterable[Grid | str]) -> str:
-    """HTML of the tables and the text between them: the first lines of each table, the first letters of each cell."""
+    """HTML of the tables, and of the text between them. Long tables and long cells are cut."""
     text = rendered((one if isinstance(one, str) else _cut(one) for one in blocks), "html")
-    # A name may hold halves of characters, which no message to a notebook can.
+    # A name may have lone surrogates, which a message to a notebook cannot hold.
     return f"{_STYLE}\n{text}\n</div>".encode("utf-8", "backslashreplace").decode()
 
 
@@ -59,7 +59,7 @@ def _short(text: str) -> str:
 
 
 def curve_tables(curves: _Curves) -> list[Grid | str]:
-    """Counts and AP, of levels nDCG, with what the order of ties leaves open; a line for each of the first queries."""
+    """Counts, AP (for levels nDCG), and its range over the orders of ties. The first queries have a line each."""
     name = type(curves).__name__
     graded, weighted = of_levels(curves), _weighted(curves)
     measure = "nDCG" if graded else "AP (ties='threshold')" if weighted else "AP"
@@ -87,7 +87,7 @@ def _of_queries(curves: _Curves) -> TypeIs[HitCurves | GainCurves]:
 
 
 def _size(curves: _Curves) -> int:
-    """How long a measure takes, as a number of rows."""
+    """The time that a measure takes, as a number of rows."""
     if of_levels(curves):
         return int(curves.level.shape[0] + np.sum(curves.num_relevant) - np.sum(curves.num_hits))
     one_by_one = _of_queries(curves) and curves.weighted
@@ -106,7 +106,7 @@ def _tied(curves: _Curves) -> int:
 
 
 def _values(curves: _Curves) -> list[str]:
-    """The measure, and between what it lies in other orders of the ties; of many queries the mean."""
+    """The measure, and its range over the orders of ties. Many queries have the mean."""
     method = "ndcg" if of_levels(curves) else "average_precision"
     read: Any = getattr(curves, f"mean_{method}" if _of_queries(curves) else method)
     if _weighted(curves):
@@ -114,12 +114,12 @@ def _values(curves: _Curves) -> list[str]:
     try:
         value = number(read())
         return [value, between(read(ties="worst"), read(ties="best")) if _tied(curves) else "-"]
-    except ValueError:  # gains whose sum may be no number
+    except ValueError:  # gains whose sum may not be finite
         return ["-", "-"]
 
 
 def tie_tables(report: TieReport[Any, Any]) -> list[Grid | str]:
-    """A line, or one for each of the first queries."""
+    """A line. Many queries have a line for each of the first queries."""
     head = [name.replace("_", " ") for name in report._fields]
     columns = [np.atleast_1d(column) for column in report]
     lines = zip(*(column[:_MOST_LINES].tolist() for column in columns), strict=True)
@@ -132,14 +132,14 @@ def tie_tables(report: TieReport[Any, Any]) -> list[Grid | str]:
 
 
 def interval_tables(found: Interval) -> list[Grid | str]:
-    """One line, as of a comparison."""
+    """A line with the interval."""
     head = ["measure", "value", f"{100 * found.confidence_level:.6g} % interval", "standard error", "by"]
     cells = number(found.estimate), between(*found.confidence_interval), number(found.standard_error)
     return ["Interval", Grid([head, [found.measure, *cells, found.method]], last="word")]
 
 
 def evaluation_tables(found: Evaluation) -> list[Grid | str]:
-    """The means, and which queries they lack."""
+    """The means, and the numbers of queries that are missing, extra and empty."""
     lead = f"{_short(found.name)}: {many(len(found.query_ids), 'queries', ',')}"
     for what in ("missing", "extra", "empty"):
         if found.counts.get(what):

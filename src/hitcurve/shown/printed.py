@@ -1,4 +1,4 @@
-"""How results are printed: tables in Markdown, LaTeX and HTML, and frames of pandas and polars."""
+"""The output of results: tables in Markdown, LaTeX and HTML, and frames of pandas and polars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hitcurve.shown.notebook import shown
 
 __all__ = ["Printed", "Written", "as_utf8", "checked_digits", "part_of_page"]
 
-_MOST_DIGITS = 17  # of a double
+_MOST_DIGITS = 17  # enough for every double
 _STYLE = """<style>
 .leaderboard .wide { overflow-x: auto; margin-bottom: 1em; } .leaderboard table { border-collapse: collapse; }
 .leaderboard th { border-bottom: 1px solid currentColor; } .leaderboard caption { text-align: left; }
@@ -30,48 +30,48 @@ def checked_digits(digits: Any) -> int:
 
 
 def as_utf8(texts: Iterable[str]) -> list[str]:
-    """For a frame, whose texts are UTF-8: other bytes are written as they are in messages."""
+    """The texts for a frame, which holds UTF-8. Other bytes are escaped."""
     return [text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for text in texts]
 
 
 def part_of_page(blocks: Iterable[Grid | str]) -> str:
-    """HTML of the tables, for any page: in its colours."""
+    """HTML of the tables, as a part of any page, in the colours of the page."""
     return f'<div class="leaderboard">{_STYLE}\n{rendered(blocks, "html")}\n</div>'
 
 
 class Written:
-    """What a command prints."""
+    """The base of a result that a command prints."""
 
-    indent = 2  # of JSON
+    indent = 2  # the indent of JSON
 
     def blocks(self, form: str) -> Sequence[Grid | str]:
         """The tables, and text between them."""
         raise NotImplementedError
 
     def lines(self) -> Iterable[Iterable[Any]]:
-        """Of CSV, the first of which is the head."""
+        """The rows of CSV. The first row is the head."""
         raise NotImplementedError
 
     def tree(self) -> dict[str, Any]:
-        """Of JSON, of dicts and lists."""
+        """The content of JSON, as dicts and lists."""
         raise NotImplementedError
 
     def text(self, form: str = "table") -> str:
-        """The text in "csv" or "json", in full precision, or in a form of `hitcurve.shown.grid.rendered`."""
+        """The text as "csv" or "json" in full precision, or in a form of `hitcurve.shown.grid.rendered`."""
         if form == "csv":
             return as_csv(self.lines())
         return as_json(self.tree(), self.indent) if form == "json" else rendered(self.blocks(form), form) + "\n"
 
 
 class Printed:
-    """A result that has tables: those in text, and one in a frame."""
+    """The base of a result that has tables in text and a table as a frame."""
 
     def _blocks(self, digits: int = 4, caption: str = "", label: str = "") -> list[Grid | str]:
         """The tables, and text between them."""
         raise NotImplementedError
 
     def _columns(self) -> dict[str, Any]:
-        """What a frame of it holds."""
+        """The columns of a frame."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -90,7 +90,7 @@ class Printed:
         digits : int
             The number of decimals, from 0 to 17.
         caption : str
-            A line before the table.
+            A line before the table. By default there is no line.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Printed:
         return part_of_page(self._blocks(digits, caption))
 
     def to_pandas(self) -> Any:
-        """A pandas.DataFrame: each query of an Evaluation, or the means of each system of a Leaderboard.
+        """A pandas.DataFrame: a row for each query of an Evaluation, or for each system of a Leaderboard.
 
         Returns
         -------
@@ -190,7 +190,7 @@ class Printed:
         return needed("pandas", "to_pandas").DataFrame(self._columns())
 
     def to_polars(self) -> Any:
-        """A polars.DataFrame: each query of an Evaluation, or the means of each system of a Leaderboard.
+        """A polars.DataFrame: a row for each query of an Evaluation, or for each system of a Leaderboard.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What is done, said on standard error where somebody may be watching it."""
+"""Progress on standard error, in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hitcurve.shown.grid import many, one_line
 
 
 def _notebook_bar() -> Any:
-    """tqdm's class of bars in a notebook that has it, else None."""
+    """The class of tqdm's bars, in a notebook where tqdm is installed. Otherwise None."""
     shell = sys.modules.get("IPython")
     if shell is None or "IPKernelApp" not in getattr(shell.get_ipython(), "config", ()):
         return None
@@ -21,16 +21,17 @@ def _notebook_bar() -> Any:
     from warnings import catch_warnings, simplefilter
 
     with suppress(ImportError), catch_warnings():
-        simplefilter("ignore")  # of a notebook without widgets, where the bar is text
+        simplefilter("ignore")  # tqdm warns in a notebook without widgets, where its bar is text
         return import_module("tqdm.auto").tqdm
     return None
 
 
 class Progress:
-    """A line that each text is written over, in a notebook a bar of tqdm; closed, it is gone.
+    """A line of progress in a terminal, or a bar of tqdm in a notebook. It disappears at the end.
 
-    `begin` says how much there is to do, `add` and `reach` what of it is done; both show it now and then, and so does
-    `draw`. A call shows a text. `wanted`: None for only if standard error is a terminal.
+    `begin` starts a task of `total` units. `add` and `reach` count the units that are done, and show the progress now
+    and then, as `draw` does. A call shows a text. `wanted`: whether to show progress. None: only if standard error is a
+    terminal.
     """
 
     def __init__(self, wanted: bool | None = None) -> None:
@@ -39,11 +40,11 @@ class Progress:
         self.width, self.drawn = 0, -1.0
         self.columns = sys.maxsize
         if terminal:
-            with suppress(OSError, ValueError):  # it has no size
+            with suppress(OSError, ValueError):  # the terminal has no size
                 self.columns = (os.get_terminal_size(sys.stderr.fileno()).columns or 80) - 1
         self.bar_class = _notebook_bar() if self.on and not terminal else None
         self.bar: Any = None
-        self.lock, self.thread = allocate_lock(), get_ident()  # whose bars a notebook shows where they belong
+        self.lock, self.thread = allocate_lock(), get_ident()  # only this thread draws bars
         self.begin("")
 
     def __enter__(self) -> Any:
@@ -52,31 +53,31 @@ class Progress:
     def __exit__(self, *error: object) -> None:
         with self.lock:
             self._close(error[:1] in ((), (None,)))
-            self.on = False  # for threads that still run, after Ctrl-C
+            self.on = False  # threads may still run after Ctrl-C
             if self.width:
                 self._write(" " * self.width + "\r")
                 self.width = 0
 
     def begin(self, what: str, total: int | None = None, unit: str = "", guessed: bool = False) -> None:
-        """What is done from now on; `total`: None if nobody knows how much that is; it may be a guess."""
+        """Start a task. `total`: its number of units, or None if unknown. `guessed`: whether `total` is an estimate."""
         self._close()
         self.what, self.total, self.unit, self.guessed = what, total, unit, guessed
         self.done, self.began = 0, monotonic()
 
     def add(self, more: int) -> None:
-        """So much more is done, in any thread."""
+        """Count `more` units as done. Any thread may call this method."""
         with self.lock:
             self.done += more
             if self.bar_class is None or get_ident() == self.thread:
                 self._draw()
 
     def reach(self, done: int) -> None:
-        """So much is done, all in all."""
+        """Set the number of units that are done."""
         self.done = done
         self.draw()
 
     def draw(self) -> None:
-        with self.lock:  # two threads would write over one another, and leave the end of the longer line
+        with self.lock:  # without the lock, two threads could mix their lines
             self._draw()
 
     def _draw(self) -> None:
@@ -105,7 +106,7 @@ class Progress:
         return f"{line}of {'about ' * self.guessed}{many(self.total, self.unit, ',')}{pace}"
 
     def due(self) -> bool:
-        """Whether the last text stands long enough for one that comes often."""
+        """Whether enough time has passed since the last text."""
         return self.on and monotonic() - self.drawn > 0.2
 
     def __call__(self, text: str) -> None:
@@ -116,7 +117,7 @@ class Progress:
 
     def _close(self, all_done: bool = True) -> None:
         if self.bar is not None:
-            if all_done:  # a bar that ends below its total, which may be a guess, is red in a notebook
+            if all_done:  # a notebook shows a bar red that ends below its total
                 self.done = self.done if self.guessed or not self.total else self.total
                 self.bar.total = self.done
                 self.bar.update(self.done - self.bar.n)
@@ -124,5 +125,5 @@ class Progress:
             self.bar = None
 
     def _write(self, text: str) -> None:
-        with suppress(OSError):  # a full device must not cost the numbers
+        with suppress(OSError):  # a full disk must not stop the computation
             print(f"\r{text}", end="", file=sys.stderr, flush=True)
