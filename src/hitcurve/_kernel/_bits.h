@@ -1,4 +1,4 @@
-/* The first byte of eight that is not 0, in the order of memory. */
+/* The index of the first nonzero byte of eight, in the order of memory. */
 #ifndef HITCURVE_BITS_H
 #define HITCURVE_BITS_H
 

@@ -1,4 +1,4 @@
-/* Large scratch on huge pages where Linux offers them: a fault for every 4 KiB costs more than the counting. */
+/* Large scratch uses huge pages where Linux has them: a page fault for every 4 KiB costs more than counting. */
 #ifndef HITCURVE_MEMORY_H
 #define HITCURVE_MEMORY_H
 
@@ -21,7 +21,7 @@ static inline void prefer_huge_pages(void *memory, size_t size) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
     if (memory != NULL && size >= (size_t)1 << 22) {
         const uintptr_t page = 4096, first = ((uintptr_t)memory + page - 1) & ~(page - 1);
-        (void)madvise((void *)first, (size - (first - (uintptr_t)memory)) & ~(page - 1), MADV_HUGEPAGE); /* a wish */
+        (void)madvise((void *)first, (size - (first - (uintptr_t)memory)) & ~(page - 1), MADV_HUGEPAGE); /* a hint */
     }
 #else
     (void)memory, (void)size;

@@ -1,9 +1,10 @@
-/* Loops of columns.pyx and count.pyx for AVX2. They are compiled beside the portable loops and chosen at import, so
- * that one wheel runs on every x86-64. A function attribute, vector types and a CPU check are what Cython has no words for.
+/* AVX2 versions of loops in columns.pyx, count.pyx, parts.pyx and thresholds.pyx. Both versions are compiled, and one is
+ * chosen at import, so that a single wheel runs on every x86-64. They are in C, because Cython has no function attributes,
+ * vector types and CPU checks.
  *
- * Where n scores are counted against m sorted distinct thresholds: counts[2i] += scores between threshold i-1 and i,
- * counts[2i+1] += scores equal to threshold i. The results are those of the portable loops: only comparisons and whole
- * numbers are involved.
+ * Counting n scores against m sorted distinct thresholds means: counts[2i] += scores between threshold i-1 and i,
+ * counts[2i+1] += scores equal to threshold i. The results equal those of the portable loops, because there are only
+ * comparisons and whole numbers.
  */
 #ifndef HITCURVE_SIMD_H
 #define HITCURVE_SIMD_H
@@ -13,7 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The upper 32 bits in the order of the scores; 0.0 and -0.0 have the same. */
+/* The upper 32 bits of a key, in the order of the scores. 0.0 and -0.0 have the same bits. */
 static inline int32_t upper_float(float x) {
     int32_t k, sign;
     memcpy(&k, &x, 4);
@@ -30,14 +31,14 @@ static inline int32_t upper_double(double x) {
     return (k ^ (sign & 0x7fffffff)) - sign;
 }
 
-#define RANKED 128     /* most scores sorted by rank */
-#define CELLS_FROM 32  /* thresholds from which compare_cells pays */
-#define SHORT_MOST 126 /* most thresholds of compare_cells: twice as many fit a byte */
+#define RANKED 128     /* the most scores that are sorted by rank */
+#define CELLS_FROM 32  /* compare_cells pays off from so many thresholds */
+#define SHORT_MOST 126 /* the most thresholds of compare_cells: twice this number fits a byte */
 
 #if (defined(__x86_64__) || defined(_M_X64)) && (defined(__GNUC__) || defined(__clang__))
 #define HITCURVE_AVX2 1
 #include <immintrin.h>
-#define AVX2 __attribute__((target("avx2,popcnt"), unused)) /* each module needs some of them */
+#define AVX2 __attribute__((target("avx2,popcnt"), unused)) /* each module needs only some of these functions */
 #define INLINE_AVX2 static inline __attribute__((always_inline, target("avx2,popcnt")))
 
 static inline int simd_available(void) {
@@ -65,12 +66,12 @@ AVX2 static int simd_nan_double(const double *x, ptrdiff_t n) {
     return rest | (_mm256_movemask_pd(found) != 0);
 }
 
-/* Of eight 64-bit numbers the lower (0x88) or the upper (0xdd) halves. */
+/* The lower (0x88) or the upper (0xdd) halves of eight 64-bit numbers. */
 #define HALVES(a, b, which) \
     _mm256_permute4x64_epi64(                                                                                       \
         _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), which)), 0xd8)
 
-/* Labels of four or eight bytes as bytes: 0 and 1 as they are, anything else as 2. */
+/* Labels of four or eight bytes as bytes: 0 and 1 stay, everything else becomes 2. */
 AVX2 static void simd_flags(const void *label, ptrdiff_t n, int wide, uint8_t *flags) {
     const __m256i two = wide ? _mm256_set1_epi64x(2) : _mm256_set1_epi32(2), zero = _mm256_setzero_si256();
     ptrdiff_t i = 0;
@@ -93,7 +94,7 @@ AVX2 static void simd_flags(const void *label, ptrdiff_t n, int wide, uint8_t *f
     }
 }
 
-/* A bit for each label that is not 0, 64 to a mask; how many there are. `seen`: above 1 if a label is. */
+/* Writes a bit for each label that is not 0, in masks of 64 bits. Returns their number. `seen` is above 1 if a label is. */
 AVX2 static ptrdiff_t simd_labels(const uint8_t *label, ptrdiff_t n, uint64_t *masks, uint8_t *seen) {
     const __m256i zero = _mm256_setzero_si256();
     __m256i any = zero;
@@ -116,12 +117,12 @@ AVX2 static ptrdiff_t simd_labels(const uint8_t *label, ptrdiff_t n, uint64_t *m
     return found;
 }
 
-/* The places of the bits in the masks of n labels. Up to 4 places beyond them are written. */
+/* Writes the positions of the bits in the masks of n labels, and up to 4 elements beyond. */
 AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *places) {
     for (ptrdiff_t i = 0; i < n; i += 64) {
         uint64_t left = *masks++;
         const int hits = __builtin_popcountll(left);
-        for (int j = 0; j < 4; j++) { /* written whether there are so many or not: no branch to guess */
+        for (int j = 0; j < 4; j++) { /* four are always written, so that no branch is mispredicted */
             places[j] = (uint16_t)(i + __builtin_ctzll(left | (uint64_t)1 << 63));
             left &= left - 1;
         }
@@ -133,7 +134,7 @@ AVX2 static void simd_places(const uint64_t *masks, ptrdiff_t n, uint16_t *place
     }
 }
 
-/* How many of n scores are less than each of 16. */
+/* How many of n scores are less than each of 16 scores. */
 INLINE_AVX2 void less_float(const float *x, ptrdiff_t n, const float *bounds, int32_t *place) {
     const __m256 low = _mm256_loadu_ps(bounds), high = _mm256_loadu_ps(bounds + 8);
     __m256i a = _mm256_setzero_si256(), b = a;
@@ -162,8 +163,8 @@ INLINE_AVX2 void less_double(const double *x, ptrdiff_t n, const double *bounds,
     _mm256_storeu_si256((__m256i *)(place + 8), HALVES(less[2], less[3], 0x88));
 }
 
-/* Sorts by how many scores are less than each: no branch depends on them. Scores that are equal get one place, and the
- * places after it are filled. */
+/* Sorts by the number of scores that are less than each score, without branches that depend on scores. Equal scores get
+ * the same position, and the positions after it are filled. */
 #define SORT_BY_RANK(NAME, SCORE, LESS)                                                 \
     AVX2 static void NAME(SCORE *x, ptrdiff_t n) {                                      \
         SCORE held[RANKED + 16], last;                                                  \
@@ -192,7 +193,7 @@ INLINE_AVX2 uint32_t sum_lanes_64(__m256i v) {
     return (uint32_t)_mm_cvtsi128_si32(s);
 }
 
-/* The last scores, fewer than a vector holds, and NaN behind them: of these no comparison holds. */
+/* The last scores, fewer than a vector, and then NaN, for which every comparison is false. */
 INLINE_AVX2 __m256 load_last_float(const float *x, ptrdiff_t left) {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i there = _mm256_cmpgt_epi32(_mm256_set1_epi32((int)left), lanes);
@@ -218,8 +219,8 @@ INLINE_AVX2 void tally_double(__m256d v, int together, const __m256d *u, __m256i
     }
 }
 
-/* `together` thresholds, at most 4 and a constant wherever this is called, share each load of the scores. Returns how
- * many scores lie above the last of them; `below` is how many lie above the threshold before the first. */
+/* `together` thresholds share each load of the scores. `together` is at most 4, and a constant in every call. Returns the
+ * number of scores above the last of these thresholds. `below` is the number above the threshold before the first. */
 INLINE_AVX2 uint32_t compare_float(const float *thresholds, int together, const float *x, ptrdiff_t n, uint32_t below,
                                    uint32_t *counts) {
     __m256 u[4];
@@ -260,12 +261,12 @@ INLINE_AVX2 uint32_t compare_double(const double *thresholds, int together, cons
     return below;
 }
 
-/* More thresholds are compared by codes: 16 bits of each score that keep the order, four or eight times as many to a
- * vector as there are scores. Scores with the code of a threshold, few of them, are looked at once more as they are.
+/* More thresholds are compared by codes. A code has 16 bits and keeps the order of the scores, and a vector has two or four
+ * times as many codes as scores. The few scores with the code of a threshold are compared again as scores.
  *
- * A code is a place between the least and the greatest threshold, in the upper 32 bits of a score as a whole number. */
+ * A code is a position between the least and the greatest threshold, by the upper 32 bits of a key. */
 
-#define CODED 2048 /* most scores coded together */
+#define CODED 2048 /* the most scores that are coded together */
 
 /* Eight floats, or the upper halves of eight doubles, as whole numbers in the order of the scores. */
 INLINE_AVX2 __m256i keys_of_32(__m256i bits) {
@@ -285,7 +286,7 @@ INLINE_AVX2 __m256i keys_of(const double *x) {
     return _mm256_sub_epi64(_mm256_xor_si256(bits, _mm256_srli_epi64(sign, 1)), sign);
 }
 
-/* (key - least) >> shift of n scores. Writes up to 7 places beyond. */
+/* Writes (key - least) >> shift of n scores, and up to 7 elements beyond. */
 AVX2 static void simd_slots(const void *x, ptrdiff_t n, int is_double, int64_t least, uint32_t shift, uint32_t *slots) {
     const __m256i floor = is_double ? _mm256_set1_epi64x(least) : _mm256_set1_epi32((int32_t)least);
     const __m128i shifts = _mm_cvtsi32_si128((int)shift);
@@ -304,9 +305,9 @@ AVX2 static void simd_slots(const void *x, ptrdiff_t n, int is_double, int64_t l
     }
 }
 
-/* The bucket of each score by a map of the upper 32 bits of its key, cut into cells of 2**shift. A cell has its base and
- * its own shift, packed in 32 bits. Scores below the least go to bucket 0. Returns whether a score is NaN. Writes up to 7
- * places beyond. */
+/* Writes the bucket of each score, by a map of the upper 32 bits of its key, cut into cells of 2**shift, and up to 7
+ * elements beyond. A cell has a base and a shift of its own, packed in 32 bits. Scores below the least score go to bucket 0.
+ * Returns whether a score is NaN. */
 INLINE_AVX2 int buckets_typed(const void *x, ptrdiff_t n, int is_double, int32_t least, int32_t greatest, uint32_t shift,
                               uint32_t above, const uint32_t *packed, uint32_t *buckets) {
     const __m256i floor = _mm256_set1_epi32(least), ceiling = _mm256_set1_epi32(greatest);
@@ -349,13 +350,13 @@ AVX2 static int simd_buckets(const void *x, ptrdiff_t n, int is_double, int32_t 
                      : buckets_typed(x, n, 0, least, greatest, shift, above, packed, buckets);
 }
 
-/* Of an array of either type, in functions that have `is_double`. */
+/* An element of an array of either type, in functions with `is_double`. */
 #define SCORE(array, i) (is_double ? ((const double *)(array))[i] : ((const float *)(array))[i])
 #define UPPER(array, i) (is_double ? upper_double(((const double *)(array))[i]) : upper_float(((const float *)(array))[i]))
 
-/* Places between the least and the greatest threshold, from 1 on, at most `places` and a few more; 0 is below them. By
- * the keys, which are even on a logarithmic scale, or on a linear one: keys on both sides of 0 leave nearly all places
- * to scores that are nearly 0. */
+/* Positions between the least and the greatest threshold: from 1 to `places`, or a few more. 0 is below. Positions are even
+ * in the keys, which is a logarithmic scale, or in the scores: with keys below and above 0, nearly all positions would be
+ * for scores near 0. */
 typedef struct {
     int linear;
     int32_t floor, ceiling;
@@ -368,7 +369,7 @@ static inline Codes make_codes(int32_t least, int32_t greatest, uint32_t places)
     const uint32_t span = (uint32_t)greatest - (uint32_t)least;
     if (span > places) codes.shift = __builtin_clz(places) - __builtin_clz(span);
     codes.shift += span >> codes.shift > places;
-    /* Nothing lies below or above an infinity. */
+    /* No score is beyond an infinity. */
     codes.floor = least < INT32_MIN + (1 << codes.shift) ? INT32_MIN : least - (1 << codes.shift);
     codes.ceiling = greatest > INT32_MAX - (1 << codes.shift) ? INT32_MAX : greatest + (1 << codes.shift);
     return codes;
@@ -379,7 +380,7 @@ static inline uint32_t key_code(const Codes *codes, int32_t k) {
     return ((uint32_t)k - (uint32_t)codes->floor) >> codes->shift;
 }
 
-/* Each step is monotone, rounded as it may be. */
+/* Each step is monotone, in spite of rounding. */
 static inline uint32_t linear_code(const Codes *codes, float x) {
     const float place = (x - codes->least) * codes->scale + 1.0f;
     return (uint32_t)(int32_t)(place > 0.0f ? place < codes->most ? place : codes->most : 0.0f);
@@ -387,10 +388,10 @@ static inline uint32_t linear_code(const Codes *codes, float x) {
 
 #define CODE(codes, array, i) \
     ((codes)->linear ? linear_code(codes, (float)SCORE(array, i)) : key_code(codes, UPPER(array, i)))
-#define SAMPLE_STEP(m) ((m) > 16 ? ((m) - 1) / 8 : 1) /* a few thresholds show how all are distributed */
+#define SAMPLE_STEP(m) ((m) > 16 ? ((m) - 1) / 8 : 1) /* a sample shows how the thresholds are distributed */
 
-/* How crowded the codes of m sorted distinct thresholds are: the sum of 1 / gap over a sample. Were the scores distributed
- * as the thresholds are, so many of them would have the code of a threshold. */
+/* How crowded the codes of m sorted distinct thresholds are: the sum of 1 / gap over a sample. If the scores have the
+ * distribution of the thresholds, their share with the code of a threshold grows with this sum. */
 INLINE_AVX2 float crowding(const Codes *codes, const void *thresholds, ptrdiff_t m, int is_double) {
     uint32_t last = CODE(codes, thresholds, 0);
     float sum = 0.0f;
@@ -402,17 +403,17 @@ INLINE_AVX2 float crowding(const Codes *codes, const void *thresholds, ptrdiff_t
     return sum;
 }
 
-/* The codes for m sorted distinct thresholds: of both kinds the less crowded one. */
+/* The codes for m sorted distinct thresholds: the less crowded of both kinds. */
 INLINE_AVX2 Codes choose_codes(const void *thresholds, ptrdiff_t m, int is_double, uint32_t places) {
     const Codes keys = make_codes(UPPER(thresholds, 0), UPPER(thresholds, m - 1), places);
     const float least = (float)SCORE(thresholds, 0), span = (float)SCORE(thresholds, m - 1) - least;
     Codes linear = keys;
-    if (m <= CELLS_FROM && (SCORE(thresholds, 0) > 0) == (SCORE(thresholds, m - 1) > 0)) return keys; /* fine enough */
+    if (m <= CELLS_FROM && (SCORE(thresholds, 0) > 0) == (SCORE(thresholds, m - 1) > 0)) return keys; /* keys are good enough */
     linear.linear = 1;
     linear.least = least;
     linear.scale = (float)places / span;
     linear.most = (float)(places + 3);
-    /* An infinity, or a span that no float holds, has no linear scale. */
+    /* There is no linear scale for an infinity, or for a range beyond the greatest float. */
     if (!(least - least == 0.0f && linear.scale > 0.0f && linear.scale - linear.scale == 0.0f)) return keys;
     return crowding(&linear, thresholds, m, is_double) < crowding(&keys, thresholds, m, is_double) ? linear : keys;
 }
@@ -420,8 +421,8 @@ INLINE_AVX2 Codes choose_codes(const void *thresholds, ptrdiff_t m, int is_doubl
 #define SHORT_CELLS 4096
 #define CODES 65530
 
-/* Whether so many scores have codes of thresholds, were they distributed as m sorted thresholds are, that looking at each
- * once more costs more than it saves: a quarter of the gaps in a sample of the thresholds is narrow. */
+/* Whether too many scores would have the code of a threshold, so that comparing them again costs more than codes save. The
+ * scores are taken to be distributed as the m sorted thresholds: a quarter of the gaps in a sample is narrow. */
 AVX2 static int simd_crowded(const void *thresholds, ptrdiff_t m, int is_double) {
     const ptrdiff_t step = SAMPLE_STEP(m), narrow = m > CELLS_FROM ? 4 * step : 2 * CODED * step / m;
     const Codes codes = choose_codes(thresholds, m, is_double, m > CELLS_FROM ? SHORT_CELLS - 6 : CODES);
@@ -458,8 +459,8 @@ INLINE_AVX2 __m256i code_sixteen(const Codes *codes, const void *x, int is_doubl
     return _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8);
 }
 
-/* The codes of n scores, and of scores below all others up to a multiple of 16. With `turned` they are in the order of
- * signed numbers. */
+/* The codes of n scores, filled up to a multiple of 16 with the code of scores below all others. With `turned` the codes
+ * have the order of signed numbers. */
 INLINE_AVX2 void code_items(const Codes *codes, const void *x, ptrdiff_t n, int is_double, int linear, int turned,
                             uint16_t *code) {
     const __m256i turn = _mm256_set1_epi16((int16_t)(turned ? -32768 : 0));
@@ -484,7 +485,7 @@ INLINE_AVX2 uint32_t sum_lanes_16(__m256i v) {
     return sum_lanes_32(_mm256_madd_epi16(v, _mm256_set1_epi16(1)));
 }
 
-/* How many codes lie above each of `together` codes, a constant wherever this is called; how many equal any of them. */
+/* How many codes are above each of `together` codes, and how many equal any. `together` is a constant in every call. */
 INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16_t *of, int together, uint32_t *above) {
     __m256i u[4], num_above[4], num_equal = _mm256_setzero_si256();
     for (int t = 0; t < together; t++) {
@@ -502,11 +503,11 @@ INLINE_AVX2 uint32_t compare_codes(const int16_t *code, ptrdiff_t n, const int16
     return sum_lanes_16(num_equal);
 }
 
-#define MANY_EQUAL 24 /* scores with the codes of four thresholds, beside those known of, from which all are compared */
-#define AT_ONCE 4     /* thresholds of a cell up to which all are compared: no branch to guess */
+#define MANY_EQUAL 24 /* if so many more scores than known have the codes of four thresholds, all scores are compared */
+#define AT_ONCE 4     /* so many thresholds of a cell are all compared, so that no branch is mispredicted */
 
-/* One block of items against more thresholds than are compared one by one: a table of cells knows, in the lowest bit,
- * whether a cell holds thresholds, and above it how many such cells lie before. */
+/* Counts a block of items against more thresholds than are compared one by one. A table has an entry for each cell: the
+ * lowest bit says whether the cell has thresholds, the other bits how many such cells come before. */
 INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                uint32_t *counts) {
     uint16_t code[CODED + 16], at[SHORT_MOST + 18], aside[CODED + 4];
@@ -523,7 +524,7 @@ INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *
         const ptrdiff_t begin = i;
         const uint32_t here = at[i];
         const __m256i before = _mm256_set1_epi8((char)(2 * held));
-        do { /* more than is to be filled: what lies behind is filled next */
+        do { /* fills too much; the next cells overwrite it */
             for (int j = 0; j < 4; j++) _mm256_storeu_si256((__m256i *)(table + cell + 32 * j), before);
             cell += 128;
         } while (cell < here);
@@ -554,7 +555,7 @@ INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *
 #undef COUNT
     if (longest <= AT_ONCE) {
         memcpy(padded, thresholds, (size_t)m * (is_double ? 8 : 4));
-        for (i = m; i < m + AT_ONCE; i++) { /* neither below anything nor equal to it */
+        for (i = m; i < m + AT_ONCE; i++) { /* a value that is not below or equal to any score */
             if (is_double) padded[i] = NAN;
             else ((float *)padded)[i] = NAN;
         }
@@ -581,7 +582,7 @@ INLINE_AVX2 void compare_cells(const void *thresholds, ptrdiff_t m, const void *
     for (uint32_t k = 0; k <= held; k++) counts[2 * first[k]] += items[2 * k];
 }
 
-/* So many thresholds, 1 to 4, from `start` on, each with all items. */
+/* Compares 1 to 4 thresholds, from `start` on, with all items. */
 INLINE_AVX2 uint32_t compare_few(const void *thresholds, ptrdiff_t start, ptrdiff_t together, const void *x, ptrdiff_t n,
                                  int is_double, uint32_t below, uint32_t *counts) {
 #define COMPARE_FEW(TYPE, SCORE, NUMBER) TYPE((const SCORE *)thresholds + start, NUMBER, (const SCORE *)x, n, below, counts)
@@ -599,7 +600,7 @@ INLINE_AVX2 uint32_t compare_few(const void *thresholds, ptrdiff_t start, ptrdif
 #undef COMPARE_FEW
 }
 
-/* One block: `hits` says how often each threshold is known to occur in it (NULL: unknown). */
+/* Counts a block. `hits` says how often each threshold is known to occur in the block (NULL: unknown). */
 INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *x, ptrdiff_t n, int is_double,
                                const int64_t *hits, int once, uint32_t *counts) {
 #define CODE_OF(i) ((int16_t)(CODE(&codes, thresholds, i) - 32768))
@@ -612,8 +613,8 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
     first[0] = 0;
     while (first[0] < m) {
         int together = 0;
-        uint32_t known = 0; /* how many scores at least have one of the codes, and no more unless scores tie or codes do */
-        while (together < 4 && first[together] < m) { /* thresholds of the same code are one */
+        uint32_t known = 0; /* the least number of scores with these codes; more only if scores or codes tie */
+        while (together < 4 && first[together] < m) { /* thresholds with the same code are counted together */
             ptrdiff_t next = first[together];
             of[together] = CODE_OF(next);
             do known += once ? 1 : hits != NULL ? (uint32_t)hits[next] : 0;
@@ -624,7 +625,7 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
         else if (together == 3) equal = compare_codes(code, padded, of, 3, above);
         else if (together == 2) equal = compare_codes(code, padded, of, 2, above);
         else equal = compare_codes(code, padded, of, 1, above);
-        /* Where many scores tie, a branch for each costs more than comparing all. */
+        /* If many scores tie, a branch for each costs more than comparing all. */
         if (equal > known + (is_double ? 4 : 1) * MANY_EQUAL && first[together] == first[0] + together) {
             below = compare_few(thresholds, first[0], together, x, n, is_double, below, counts);
             first[0] = first[together];
@@ -632,7 +633,7 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
         }
         for (int t = 0; t < together; t++) {
             const ptrdiff_t start = first[t], stop = first[t + 1];
-            uint32_t between = below - above[t]; /* above the threshold before, and not above this */
+            uint32_t between = below - above[t]; /* above the previous threshold, and not above this threshold */
             below = above[t];
             if (equal == known && stop == start + 1) {
                 const uint32_t own = once ? 1 : hits != NULL ? (uint32_t)hits[start] : 0;
@@ -659,8 +660,8 @@ INLINE_AVX2 void compare_coded(const void *thresholds, ptrdiff_t m, const void *
 #undef CODE_OF
 }
 
-#define SHORT_BLOCK 100 /* doubles, or twice as many floats, for which codes and cells cost more than they save */
-#define FEW_PAIRS 2700  /* the same of more, with few thresholds */
+#define SHORT_BLOCK 100 /* up to so many doubles, or twice as many floats, codes and cells cost more than they save */
+#define FEW_PAIRS 2700  /* the same for more scores, with few thresholds: the most pairs of a score and a threshold */
 
 /* Whether comparing each score with each threshold is the fastest way. */
 static inline int few_pairs(ptrdiff_t m, ptrdiff_t n, int is_double) {
@@ -677,8 +678,8 @@ INLINE_AVX2 void compare_pairs(const void *thresholds, ptrdiff_t m, const void *
     counts[2 * m] += below;
 }
 
-/* n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs `hits` times in it
- * (NULL: once), or more often where scores tie. */
+/* Counts n scores, at most CODED. With `whole` they are the whole ranking, so that each threshold occurs at least `hits`
+ * times (NULL: once), and more often if scores tie. */
 AVX2 static void simd_compare_float(const float *thresholds, ptrdiff_t m, const float *x, ptrdiff_t n, int whole,
                                     const int64_t *hits, uint32_t *counts) {
     if (few_pairs(m, n, 0)) compare_pairs(thresholds, m, x, n, 0, counts);

@@ -40,16 +40,16 @@ cdef struct Items:
     ScoreType type
     NanPolicy nan_policy
 
-# What a pass over some items met.
+# The results of a pass over some items.
 cdef struct Tally:
     Py_ssize_t bad_label  # position of the first label that is neither 0 nor 1, or -1
     Py_ssize_t bad_score  # position of the first NaN that is not allowed, or -1
     int64_t nan_items
     int64_t nan_hits
-    bint no_nan            # it is known already that there is none
+    bint no_nan            # whether it is already known that no score is NaN
 
 cdef enum:
-    BLOCK = 2048           # items looked at together; the scratch for them stays in the first-level cache
+    BLOCK = 2048           # items processed together; their scratch stays in the first-level cache
 
 cdef bint simd  # whether the loops for AVX2 are used
 

@@ -1,2 +1,2 @@
-# Kernels for Cython (see the .pxd), and a word for tests and bug reports.
+# Kernels for Cython (see the .pxd), and the instruction set for tests and bug reports.
 def instruction_set() -> str: ...

@@ -1,4 +1,4 @@
-"""Kernels that take labels and scores from the arrays in which they lie: loaded, checked, the relevant ones gathered."""
+"""Kernels that load labels and scores from arrays, check them, and gather the scores of the relevant items."""
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -14,7 +14,7 @@ cdef extern from "_simd.h":
 
 
 cdef bint choose_simd() except -1:
-    """HITCURVE_ISA=portable or avx2 forces one; else the best that this machine has."""
+    """Whether to use AVX2: as HITCURVE_ISA=portable or avx2 says, else if this machine has AVX2."""
     import os
     wanted = os.environ.get("HITCURVE_ISA", "")
     if wanted not in ("", "portable", "avx2"):
@@ -28,7 +28,7 @@ cdef bint simd = choose_simd()
 
 
 def instruction_set():
-    """The instruction set that the kernels use here."""
+    """The instruction set that the kernels use: "avx2" or "portable"."""
     return "avx2" if simd else "portable"
 
 
@@ -90,7 +90,7 @@ cdef inline double half_to_double(uint16_t bits) noexcept nogil:
 
 
 cdef const score_t* load_scores(const Column* column, Py_ssize_t start, Py_ssize_t n, score_t* scratch) noexcept nogil:
-    """A block of scores side by side: where they lie if that is possible, else copied to the scratch."""
+    """A block of contiguous scores: in the array itself if possible, else a copy in the scratch."""
     cdef const char* data = column.data + start * column.stride
     cdef Py_ssize_t i, stride = column.stride
     if score_t is float:
@@ -131,7 +131,7 @@ cdef const score_t* load_scores(const Column* column, Py_ssize_t start, Py_ssize
 
 
 cdef inline void flag(const char* data, Py_ssize_t stride, Py_ssize_t n, const label_t* kind, uint8_t* out) noexcept nogil:
-    """0 and 1 as they are, anything else as 2."""
+    """Labels as bytes: 0 and 1 stay, everything else becomes 2."""
     cdef Py_ssize_t i
     cdef label_t x
     for i in range(n):
@@ -208,8 +208,8 @@ cdef inline bint look_typed(const Items* items, Py_ssize_t start, Py_ssize_t sto
 
 
 cdef bint look_for_nan(const Items* items, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
-    """Whether any score is NaN. Done first where the scores fit the cache, it also brings them there in order; the
-    scattered relevant scores would each have to be waited for."""
+    """Whether any score is NaN. If the scores fit the cache, this pass comes first, because it also loads them into the
+    cache in order: otherwise each of the scattered relevant scores would be a cache miss."""
     if items.type == SCORE_FLOAT:
         return look_typed(items, start, stop, <const float*>NULL)
     if items.type == SCORE_DOUBLE:
@@ -222,7 +222,7 @@ cdef enum:
 
 
 cdef inline Py_ssize_t look_at_labels(const uint8_t* label, Py_ssize_t n, uint64_t* masks, uint8_t* seen) noexcept nogil:
-    """How many labels of a block are not 0, if none is above 1, which `seen` says. The masks are for simd_places."""
+    """The number of labels that are not 0, if `seen` is at most 1: no label is above 1. simd_places needs the masks."""
     cdef Py_ssize_t i
     cdef uint32_t ones = 0
     cdef uint8_t bits = 0
@@ -236,7 +236,7 @@ cdef inline Py_ssize_t look_at_labels(const uint8_t* label, Py_ssize_t n, uint64
 
 
 cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t stop, Tally* tally) noexcept nogil:
-    """Relevant items; the first label that is neither 0 nor 1 is left in the tally, and -1 returned."""
+    """The number of relevant items. -1 if a label is neither 0 nor 1: the tally then has the first such label."""
     cdef uint8_t flags[BLOCK]
     cdef uint64_t masks[MASKS]
     cdef const uint8_t* x
@@ -257,12 +257,12 @@ cdef Py_ssize_t count_labels(const Column* label, Py_ssize_t start, Py_ssize_t s
 
 
 cdef enum:
-    DENSE = 12  # one label in so many is a hit: from there on every score is looked at, which needs no branch
+    DENSE = 12  # if at least one label in so many is a hit, every score is read, which needs no branch
 
 
 cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t n, score_t* relevant, Py_ssize_t found,
                              Py_ssize_t capacity) noexcept nogil:
-    """Writes one place beyond what it keeps."""
+    """Gathers the scores of a block with many hits. Writes one element beyond the scores that it keeps."""
     cdef Py_ssize_t i = 0, j
     while i + 8 <= n and found + 8 <= capacity:
         for j in range(8):
@@ -277,7 +277,7 @@ cdef Py_ssize_t gather_dense(const uint8_t* label, const score_t* x, Py_ssize_t 
 
 
 cdef inline Py_ssize_t find_labels(const uint8_t* label, Py_ssize_t n, uint16_t* places) noexcept nogil:
-    """The places of the labels that are not 0; how many there are."""
+    """Writes the positions of the labels that are not 0. Returns their number."""
     cdef Py_ssize_t i = 0, found = 0
     cdef uint64_t eight
     while i < n:
@@ -346,10 +346,10 @@ cdef Py_ssize_t gather_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
 
 cdef Py_ssize_t gather_relevant(const Items* items, Py_ssize_t start, Py_ssize_t stop, void* relevant,
                                 Py_ssize_t found, Py_ssize_t capacity, Tally* tally) noexcept nogil:
-    """Scores of the relevant items, NaN left out, written from place `found` on; the next free place.
+    """Writes the scores of the relevant items, without NaN, from position `found` on. Returns the next free position.
 
-    Stops at a label that is neither 0 nor 1, or a NaN that is not allowed, and leaves its place in the tally. Never
-    writes beyond `capacity`, whatever another thread does to the labels.
+    Stops at a label that is neither 0 nor 1, or at a NaN that is not allowed: the tally then has its position. Never
+    writes beyond `capacity`, even if another thread changes the labels.
     """
     if items.type == SCORE_FLOAT:
         return gather_typed(items, start, stop, <float*>relevant, found, capacity, tally)

@@ -7,28 +7,28 @@ from hitcurve._kernel.sort cimport Buckets
 
 cdef enum Strategy:
     STRATEGY_AUTO
-    STRATEGY_COMPARE  # each threshold with all items of a block
-    STRATEGY_SEARCH   # each item by binary search in the thresholds
-    STRATEGY_BUCKETS  # items counted by bucket, compared only in a bucket that holds a threshold
-    STRATEGY_PARTS    # items thrown into parts that fit the cache, searched there
-    STRATEGY_THROW    # the relevant items too, which are sorted there
+    STRATEGY_COMPARE  # compares each threshold with all items of a block
+    STRATEGY_SEARCH   # finds each item by binary search in the thresholds
+    STRATEGY_BUCKETS  # counts items by bucket, and compares only items in buckets with a threshold
+    STRATEGY_PARTS    # distributes items to parts that fit the cache, and searches there
+    STRATEGY_THROW    # distributes the relevant items too, and sorts them in the parts
 
 # The sorted distinct scores of the relevant items, and what is needed to count against them. Shared by threads.
 cdef struct Index:
     Strategy strategy
     ScoreType type
     Py_ssize_t m
-    const void* thresholds  # m of them, and one that is beyond all scores
-    const int64_t* hits     # how often each threshold occurs; NULL: once
-    bint whole              # the items are all of the ranking that the thresholds are from, in one block
+    const void* thresholds  # m thresholds, and one more that is beyond all scores
+    const int64_t* hits     # how often each threshold occurs; NULL: once each
+    bint whole              # the items are the whole ranking of the thresholds, in a single block
     bint others_only        # only the items that are not relevant are counted
     Buckets buckets         # for STRATEGY_BUCKETS; for STRATEGY_PARTS a bucket is a part
-    const uint32_t* first   # how many thresholds lie before each part, or before each bucket that holds one
+    const uint32_t* first   # how many thresholds come before each part, or before each bucket with a threshold
     # For STRATEGY_BUCKETS:
-    const uint32_t* held    # the buckets that hold a threshold, and one beyond all
+    const uint32_t* held    # the buckets with a threshold, and one more beyond all
     Py_ssize_t num_held
-    const uint32_t* coarse  # how many of them lie before each 64 buckets,
-    const uint8_t* fine     # and from there to each bucket
+    const uint32_t* coarse  # how many of these buckets come before each group of 64 buckets,
+    const uint8_t* fine     # and from the start of the group to each bucket
     # For STRATEGY_PARTS:
     const Part* parts
     const uint16_t* ranks   # of the slots
@@ -43,13 +43,13 @@ cdef struct Counts:
     bint others_only       # the relevant items have not been counted
     bint lower_is_better
 
-# Where a walk down the ranking has got to.
+# The position of a walk down the ranking.
 cdef struct Walk:
     Py_ssize_t done        # thresholds passed
     int64_t seen           # items above the next threshold's gap
 
 cdef enum:
-    ENDLESS = 1 << 30      # items that counters of blocks are made for, whose memory is limited
+    ENDLESS = 1 << 30      # items of a counter of blocks, whose memory is limited
 
 cdef Strategy choose_strategy(ScoreType type, const void* thresholds, Py_ssize_t m, Py_ssize_t n) noexcept nogil
 cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil

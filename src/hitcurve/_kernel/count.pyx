@@ -1,10 +1,10 @@
-"""Kernels that count items against the sorted scores of the relevant ones.
+"""Kernels that count items against the sorted scores of the relevant items.
 
-A row of the table needs only how many items score above and at each relevant score. So the relevant scores are
-sorted (the thresholds), and every other item is counted against them; counts of disjoint blocks add up. All the
-strategies stand behind ``count_items``: (thresholds, items) -> counts.
+A row of the table needs only the numbers of items with scores above and at each relevant score. So the relevant scores
+are sorted (the thresholds), and every other item is counted against them. Counts of disjoint blocks add up.
+``count_items`` chooses among the strategies: (thresholds, items) -> counts.
 
-NaN never reaches a comparison: blocks that hold one are rewritten without it first.
+NaN never reaches a comparison: blocks with NaN are first copied without NaN.
 """
 from libc.math cimport NAN
 from libc.stdint cimport UINT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -23,10 +23,10 @@ from hitcurve._kernel.thresholds cimport (
     spread_uppers,
 )
 
-# The same loops for AVX2 (see there).
+# The same loops for AVX2 (see _simd.h).
 cdef extern from "_simd.h":
     enum:
-        SHORT_MOST  # most thresholds that the items of a block are compared with by cells
+        SHORT_MOST  # the most thresholds for which cells compare the items of a block
     bint simd_crowded(const void* thresholds, Py_ssize_t m, bint is_double) noexcept nogil
     void simd_compare_float(const float* thresholds, Py_ssize_t m, const float* x, Py_ssize_t n, bint whole,
                             const int64_t* hits, uint32_t* counts) noexcept nogil
@@ -44,7 +44,7 @@ cdef extern from *:
 
 cdef inline void count_compare(const Index* index, const score_t* thresholds, const score_t* x, Py_ssize_t n,
                                uint32_t* counts) noexcept nogil:
-    """Each threshold with all items at once: two vector comparisons an item and threshold."""
+    """Compares each threshold with all items: two vector comparisons for each item and threshold."""
     cdef Py_ssize_t i, j, m = index.m
     cdef score_t u
     cdef uint32_t below = <uint32_t>n, at_least, above
@@ -59,7 +59,7 @@ cdef inline void count_compare(const Index* index, const score_t* thresholds, co
             return
     for j in range(m):
         u = thresholds[j]
-        # Counters as wide as the scores, or the comparison's mask has to be narrowed at every step.
+        # Counters are as wide as scores. Otherwise the mask of the comparison would be narrowed at every step.
         if score_t is float:
             narrow_at_least = 0
             narrow_above = 0
@@ -82,22 +82,22 @@ cdef inline void count_compare(const Index* index, const score_t* thresholds, co
     counts[2 * m] += below
 
 
-# Items counted by bucket, in bytes: those of a bucket that holds a threshold are put aside and compared. One branch,
-# rarely taken, tells a byte that is full from a bucket that holds a threshold from all others.
+# Items are counted by bucket, in bytes. Items in a bucket with a threshold are put aside and compared. A single branch,
+# which is rarely taken, finds both a full byte and a bucket with a threshold.
 
 cdef struct Held:
-    uint8_t* bytes     # items of each bucket,
-    uint32_t* full     # and those of the times that its byte was full
-    uint8_t* dense     # so many items of the block before were put aside that those of the next are compared at once
+    uint8_t* bytes     # the number of items of each bucket, modulo HELD
+    uint32_t* full     # the items of each bucket that were counted when its byte was full
+    uint8_t* dense     # so many items of the last block were put aside that the items of the next block are compared at once
 
 cdef enum:
-    HELD = 0x80         # a byte from here up: the bucket holds a threshold
-    DENSELY = 6         # one item in so many put aside: from there on every item is compared, which needs no branch
+    HELD = 0x80         # a byte of at least this value: the bucket holds a threshold
+    DENSELY = 6         # if at least one item in so many is put aside, every item is compared, which needs no branch
 
 
 cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const score_t* ahead, uint8_t* bytes,
                                     uint32_t* full, uint16_t* aside) noexcept nogil:
-    """Counts items, but those of buckets that hold a threshold, whose places it leaves; how many these are."""
+    """Counts items by bucket. Writes the positions of the items in buckets with a threshold, and returns their number."""
     cdef Py_ssize_t i = 0, j, num_aside = 0
     cdef uint32_t bucket
     cdef uint8_t seen
@@ -121,7 +121,7 @@ cdef inline Py_ssize_t step_buckets(const uint32_t* buckets, Py_ssize_t n, const
 
 cdef inline void compare_held(const Index* index, const score_t* thresholds, Py_ssize_t held, score_t x,
                               uint32_t* counts) noexcept nogil:
-    """Counts a score whose bucket holds thresholds, as the held one of that number."""
+    """Counts a score in a bucket with thresholds. The bucket is the one of this number among these buckets."""
     cdef Py_ssize_t place = index.first[held]
     place += not_below(thresholds + place, index.first[held + 1] - place, x)
     counts[2 * place + (thresholds[place] == x)] += 1
@@ -131,7 +131,7 @@ cdef inline void count_buckets(const Index* index, const score_t* thresholds, co
                                const uint32_t* buckets, const Held* held, uint32_t* counts) noexcept nogil:
     cdef uint16_t aside[BLOCK]
     cdef Py_ssize_t i, k, place, num_aside = 0, inside
-    if held.dense[0] and index.num_held == index.m:  # none holds two
+    if held.dense[0] and index.num_held == index.m:  # no bucket holds two thresholds
         for i in range(n):
             k = index.coarse[buckets[i] >> 6] + index.fine[buckets[i]]
             inside = index.held[k] == buckets[i]
@@ -155,7 +155,7 @@ cdef inline void count_buckets(const Index* index, const score_t* thresholds, co
 
 
 cdef inline Held held_in(const Index* index, void* scratch) noexcept nogil:
-    """Where the scratch has the counts of buckets, which lie there from one call to the next."""
+    """The counts of buckets in the scratch, which keeps them from call to call."""
     cdef Held held
     cdef uint32_t number = index.buckets.number + OUTSIDE
     held.full = <uint32_t*>(<char*>scratch + (BLOCK + 1) * 8)
@@ -165,7 +165,7 @@ cdef inline Held held_in(const Index* index, void* scratch) noexcept nogil:
 
 
 cdef void open_counts(const Index* index, void* scratch) noexcept nogil:
-    """Makes the scratch ready, once, for any number of calls of count_items."""
+    """Prepares the scratch for any number of calls of count_items."""
     cdef Held held
     cdef Py_ssize_t k
     if index.strategy == STRATEGY_BUCKETS:
@@ -176,7 +176,7 @@ cdef void open_counts(const Index* index, void* scratch) noexcept nogil:
 
 
 cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noexcept nogil:
-    """Adds what still lies in the scratch to the counts. The scratch is as open_counts left it."""
+    """Adds the counts in the scratch to `counts`. The scratch is then as after open_counts."""
     cdef Held held
     cdef uint32_t bucket, stop, start = 0, items
     cdef Py_ssize_t k
@@ -193,12 +193,12 @@ cdef void settle_counts(const Index* index, void* scratch, uint32_t* counts) noe
             if stop > start:
                 memset(held.full + start, 0, (stop - start) * sizeof(uint32_t))
                 memset(held.bytes + start, 0, stop - start)
-            start = stop + 1  # the items of the bucket between have been compared
+            start = stop + 1  # the items of the bucket between were compared
         held.dense[0] = False
 
 
 cdef inline void count_parts(const Index* index, const score_t* thresholds, Parts* parts, uint32_t* counts) noexcept nogil:
-    """Counts what was thrown, and leaves the parts empty."""
+    """Counts the items in the parts, and empties the parts."""
     cdef const score_t* items = <const score_t*>parts.items
     cdef const Part* inside
     cdef Link link
@@ -224,32 +224,32 @@ cdef inline void count_parts(const Index* index, const score_t* thresholds, Part
     open_parts(parts, number + OUTSIDE)
 
 
-# --- The cost model: milliseconds for ten million items at each number of thresholds as benchmarks/strategies.py prints
-# them; run it again on another machine, only where the lines cross matters. Comparing costs so much a threshold;
-# searching so much a halving; buckets the same for any number until they leave the second-level cache; parts the same
-# for any number, but for sorting that number.
+# --- The cost model. benchmarks/strategies.py prints the milliseconds for ten million items at each number of thresholds;
+# on another machine, run it again. Only the crossings of the lines matter. The cost of comparing grows with the number of
+# thresholds, the cost of searching with its logarithm. Buckets cost the same for any number until they exceed the
+# second-level cache. Parts cost the same for any number, except for sorting the thresholds.
 
 cdef enum:
-    # Thresholds up to which comparing is the fastest: with vector comparisons, without, for integers.
+    # Comparing is the fastest up to so many thresholds: with vector comparisons, without them, for integers.
     COMPARE_VECTORS = 32
     COMPARE_FLOAT = 16
     COMPARE_DOUBLE = 6
     COMPARE_INT64 = 3
-    COMPARE_SHORT = 1 << 16  # items up to which buckets cost more than comparing with SHORT_MOST thresholds
-    COMPARE_ANYHOW = 8       # thresholds up to which it is no matter whether they are crowded
-    TOGETHER_MOST = 8        # thresholds of one bucket up to which a map for simd_buckets does
+    COMPARE_SHORT = 1 << 16  # up to so many items, buckets cost more than comparing with SHORT_MOST thresholds
+    COMPARE_ANYHOW = 8       # up to so many thresholds, crowded thresholds are compared too
+    TOGETHER_MOST = 8        # the most thresholds in a bucket for which a map for simd_buckets is good
     BUCKETS_FEW = 20         # buckets for each threshold, up to so many thresholds
-    BUCKETS_MANY = 8         # above, as long as they fit a cache
+    BUCKETS_MANY = 8         # for more thresholds, as long as the buckets fit a cache
     BUCKETS_LEAST = 4
     MANY = 4096
-    PARTS_FROM = 80_000      # thresholds from which buckets no longer fit a cache
-    PART = 512               # thresholds of a part, at least,
-    PARTS = 256              # in about so many parts: throwing to more of them takes longer,
-    MOST_IN_PART = 8192      # but for the sake of the cache
+    PARTS_FROM = 80_000      # from so many thresholds on, buckets do not fit a cache
+    PART = 512               # the least number of thresholds of a part
+    PARTS = 256              # about the number of parts: distributing to more parts takes longer
+    MOST_IN_PART = 8192      # more thresholds in a part miss the cache: then there are more parts
     MOST_PARTS = 2048
-    PARTS_CELLS = 1024       # most cells of their map beside blocks: each is a part at least, and a part has memory
-    SEARCH_ITEMS = 32        # items for each threshold from which on making buckets pays
-    SLOTS_FROM = 8           # items for each threshold from which on parts are cut into slots
+    PARTS_CELLS = 1024       # the most cells of their map with blocks: each cell is at least one part, and a part has memory
+    SEARCH_ITEMS = 32        # making buckets pays off from so many items for each threshold
+    SLOTS_FROM = 8           # parts are cut into slots from so many items for each threshold
 
 
 cdef inline bint vectors_compare(ScoreType type, const void* thresholds, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
@@ -267,7 +267,7 @@ cdef Strategy choose_strategy(ScoreType type, const void* thresholds, Py_ssize_t
     elif m <= (COMPARE_FLOAT if type == SCORE_FLOAT else COMPARE_DOUBLE if type == SCORE_DOUBLE else COMPARE_INT64):
         return STRATEGY_COMPARE
     if m >> 32 > 0:
-        return STRATEGY_SEARCH  # the others number the thresholds in 32 bits
+        return STRATEGY_SEARCH  # the other strategies number the thresholds in 32 bits
     if m >= PARTS_FROM or (m >= MANY and m > n // 5 * 2):
         return STRATEGY_PARTS
     if n < m * SEARCH_ITEMS or n < 4 * CELLS:
@@ -290,12 +290,12 @@ cdef uint32_t wanted_buckets(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noex
 
 
 cdef inline size_t num_ranks(Py_ssize_t m, size_t most) noexcept nogil:
-    """Of all slots of at most so many parts: a multiple of 4."""
+    """The most slots of so many parts: a multiple of 4."""
     return 2 * SLOTS * <size_t>m + most + 4 & ~<size_t>3
 
 
 cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    """Bytes that build_index needs."""
+    """The bytes that build_index needs."""
     cdef size_t most, size
     if strategy < STRATEGY_BUCKETS or m == 0:
         return 0
@@ -311,7 +311,7 @@ cdef size_t index_size(Strategy strategy, Py_ssize_t m, Py_ssize_t n) noexcept n
 cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, void* memory) noexcept nogil:
     cdef Cell* cells = <Cell*>memory
     cdef uint32_t* packed = <uint32_t*>(cells + CELLS + 2)
-    # Where an item above all thresholds is compared, this one is not equal to it, or in a part not below it.
+    # An item above all thresholds is compared with this threshold: they are not equal, or in a part it is not below.
     thresholds[index.m] = beyond_all(<const score_t*>thresholds, index.strategy == STRATEGY_PARTS)
     index.buckets.packed = NULL
     if index.strategy == STRATEGY_BUCKETS:
@@ -322,7 +322,7 @@ cdef inline void build_typed(Index* index, score_t* thresholds, Py_ssize_t n, vo
 
 
 cdef inline uint32_t hold_buckets(Index* index, const score_t* thresholds, uint32_t* held, uint32_t* first) noexcept nogil:
-    """Notes which buckets hold thresholds; the most of one bucket."""
+    """Lists the buckets with thresholds. Returns the most thresholds in a bucket."""
     cdef uint32_t bucket, longest = 0
     cdef Py_ssize_t i
     index.num_held = 0
@@ -368,7 +368,7 @@ cdef inline void build_buckets(Index* index, const score_t* thresholds, uint32_t
 
 
 cdef inline uint32_t begin_parts(const Index* index, const score_t* thresholds, uint32_t* first) noexcept nogil:
-    """How many thresholds lie before each part; the most of one part."""
+    """Writes how many thresholds come before each part. Returns the most thresholds in a part."""
     cdef uint32_t part = 0, place, longest = 0
     cdef Py_ssize_t i
     first[0] = 0
@@ -407,7 +407,7 @@ cdef inline void build_parts(Index* index, const score_t* thresholds, uint32_t w
 
 cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint wanted, Part* parts,
                            uint16_t* ranks) noexcept nogil:
-    """Cuts each part into slots, if so wanted."""
+    """Cuts each part into slots, if wanted."""
     cdef Part* part
     cdef Py_ssize_t i, start, stop
     cdef uint64_t slot, at
@@ -435,7 +435,7 @@ cdef inline void cut_parts(const Index* index, const score_t* thresholds, bint w
 
 cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ssize_t m, Py_ssize_t n, void* memory,
                       Index* index) noexcept nogil:
-    """Makes what count_items needs of m sorted distinct thresholds, which have room for one more, to count n items or more.
+    """Builds the index of m sorted distinct thresholds for count_items with at least n items. Writes one more threshold.
 
     The memory is index_size(...) bytes.
     """
@@ -455,13 +455,13 @@ cdef void build_index(Strategy strategy, ScoreType type, void* thresholds, Py_ss
 
 
 cdef inline Py_ssize_t chunk_size(const Index* index, Py_ssize_t n) noexcept nogil:
-    """Items thrown into parts together: enough that a pass over all thresholds is worth it, few enough to need little
-    memory."""
+    """How many items are distributed to parts together: enough that a pass over all thresholds pays off, but few enough
+    to need little memory."""
     return min(n, max(min(2 * index.m, max(n // 3, <Py_ssize_t>1 << 20)), <Py_ssize_t>1 << 18)) + BLOCK
 
 
 cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
-    """Bytes of scratch that count_items needs for n items."""
+    """The bytes of scratch that count_items needs for n items."""
     cdef size_t scores = (BLOCK + 1) * 8
     if index.strategy == STRATEGY_BUCKETS:
         scores += (index.buckets.number + OUTSIDE) * (sizeof(uint32_t) + 1) + 1
@@ -471,7 +471,7 @@ cdef size_t scratch_size(const Index* index, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t good_piece(const Index* index) noexcept nogil:
-    """Items that should be counted in one call: below that, passes over the thresholds are what costs."""
+    """The least number of items for a call: with fewer items, most time goes into passes over the thresholds."""
     return 2 * index.m if index.strategy == STRATEGY_PARTS else 0
 
 
@@ -498,7 +498,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         n = min(stop - start, BLOCK)
         x = load_scores(&items.score, start, n, to)
         if strategy == STRATEGY_PARTS and x is not to:
-            memcpy(to, x, n * sizeof(score_t))  # another thread may write to x, but what is thrown must lie in its part
+            memcpy(to, x, n * sizeof(score_t))  # another thread may write to x, but an item must be in its part
             x = to
         if strategy == STRATEGY_BUCKETS:
             whole = not find_buckets(&index.buckets, x, n, tally.no_nan, buckets)
@@ -534,7 +534,7 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
         elif strategy == STRATEGY_SEARCH:
             count_search(thresholds, m, x, kept, counts)
         elif strategy == STRATEGY_BUCKETS:
-            if not whole:  # even if all are kept: another thread may have written over a NaN, and no bucket was noted
+            if not whole:  # even if all are kept: another thread may have replaced a NaN, and no bucket was written
                 find_buckets(&index.buckets, x, kept, True, buckets)
             count_buckets(index, thresholds, x, kept, buckets, &held, counts)
         else:
@@ -549,10 +549,10 @@ cdef bint count_typed(const Items* items, Py_ssize_t start, Py_ssize_t stop, con
 
 cdef bint count_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, const Index* index, void* scratch,
                       uint32_t* counts, Tally* tally) noexcept nogil:
-    """Adds the items from start to stop to the counts; False when a NaN that is not allowed was met.
+    """Adds the items from start to stop to the counts. False if there is a NaN that is not allowed.
 
-    The scratch holds ``scratch_size(index, stop - start)`` bytes, which open_counts has made ready; settle_counts adds what
-    it holds in the end. The counts are 2 * m + 2 and must stay below 2**32.
+    The scratch has ``scratch_size(index, stop - start)`` bytes, which open_counts has prepared; settle_counts adds its
+    counts at the end. There are 2 * m + 2 counts, which must stay below 2**32.
     """
     if items.type == SCORE_FLOAT:
         return count_typed(items, start, stop, index, <const float*>index.thresholds, <char*>scratch, counts, tally)
@@ -570,7 +570,7 @@ ctypedef fused count_t:
 
 cdef inline void emit_typed(const Counts* counts, const count_t* count, Walk* walk, Py_ssize_t rows, int64_t* above,
                             int64_t* tied, int64_t* hits) noexcept nogil:
-    """Each row from the counts at a threshold and in the gap before it."""
+    """Makes each row from the counts at a threshold and in the gap before it."""
     cdef Py_ssize_t i, t, step, gap
     cdef int64_t seen = walk.seen, items, relevant = 1, added = counts.others_only
     if counts.lower_is_better:
@@ -605,7 +605,7 @@ cdef inline void emit_typed(const Counts* counts, const count_t* count, Walk* wa
 
 cdef Py_ssize_t emit_rows(const Counts* counts, Walk* walk, Py_ssize_t limit, int64_t* above, int64_t* tied,
                           int64_t* hits) noexcept nogil:
-    """The next rows of the table, best first, at most `limit`; how many there were."""
+    """Writes the next rows of the table, best first, at most `limit`. Returns their number."""
     cdef Py_ssize_t rows = max(0, min(limit, counts.num_thresholds - walk.done))
     if counts.wide is NULL:
         emit_typed(counts, counts.narrow, walk, rows, above, tied, hits)
@@ -625,7 +625,7 @@ cdef inline void scores_typed(const Counts* counts, const score_t* thresholds, b
 
 
 cdef void emit_scores(const Counts* counts, const void* thresholds, ScoreType type, bint nan_row, void* score) noexcept nogil:
-    """The score of each row, best first; NaN for the last row where NaN are ranked."""
+    """Writes the score of each row, best first. The last row has NaN if NaN scores are ranked."""
     if type == SCORE_FLOAT:
         scores_typed(counts, <const float*>thresholds, nan_row, <float*>score)
     elif type == SCORE_DOUBLE:

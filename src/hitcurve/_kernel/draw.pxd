@@ -1,4 +1,4 @@
-"""A whole number below a bound, for kernels that draw."""
+"""Random whole numbers below a bound."""
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from numpy.random cimport bitgen_t

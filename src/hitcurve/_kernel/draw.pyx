@@ -1,8 +1,8 @@
-"""Resamples of the items behind hit-curve tables, drawn from counts: kernels, and the object in front of them.
+"""Bootstrap resamples of the items of hit-curve tables, drawn from counts: kernels, and their Python class.
 
-Items that no measure tells apart are one category: the relevant items of a row, its other items, the items between
-two rows. How often each category occurs among items drawn with replacement is multinomial, and is drawn as such: the
-items themselves are never looked at. One set of categories may belong to several tables of the same items.
+Items that no measure distinguishes form a category: the relevant items of a row, the other items of a row, the items
+between two rows. The number of items of each category in a resample is multinomial, and is drawn from this
+distribution, without the items themselves. Several tables of the same items may share their categories.
 """
 cimport cython
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -28,14 +28,14 @@ cdef extern from "numpy/random/distributions.h":
 # -------------------------------------------------------------------------------------------------------- the sampler
 
 cdef enum:
-    LEVELS = 3               # base-32 digits of a weight that have a Poisson table; heavier parts go to numpy's sampler
+    LEVELS = 3               # base-32 digits of a weight with a Poisson table; numpy's sampler draws the higher digits
     TABLES = 31 * LEVELS
     LIGHT = 1 << (5 * LEVELS)
-    ALIAS = (1 << 12) - 1    # low bits of a cell; the threshold in the others is exact to 2**-52
-    DIRECT = 4               # draws a category up to which they are made one by one
-    CORRECTIONS = 16         # the same, for the draws that bring a sum of Poisson variates to its total
+    ALIAS = (1 << 12) - 1    # the low bits of a cell; the other bits hold the threshold, exact to 2**-52
+    DIRECT = 4               # up to so many draws for each category, items are drawn one by one
+    CORRECTIONS = 16         # the same, for the draws that bring a sum of Poisson variates to the total
 
-# Walker's alias table of one Poisson distribution.
+# Walker's alias table of a Poisson distribution.
 cdef struct Poisson:
     uint64_t* cell
     int64_t low    # the value of the first cell
@@ -52,16 +52,16 @@ cdef class _Drawn:
     cdef int shift
     cdef bint even               # every weight is 1
     cdef bint by_poisson
-    cdef bint heavy              # there are weights from LIGHT up
-    cdef double rate             # Poisson variates of mean rate * weight rarely add up to more than is to be drawn
-    cdef Py_ssize_t num_digits   # digits that are not 0, of all weights
-    cdef const uint8_t* digit    # the table of each
-    cdef const int32_t* owner    # and whose it is
+    cdef bint heavy              # some weights are at least LIGHT
+    cdef double rate             # Poisson variates of mean rate * weight rarely add up to more than the number of items to draw
+    cdef Py_ssize_t num_digits   # the number of nonzero digits of all weights
+    cdef const uint8_t* digit    # the table of each nonzero digit
+    cdef const int32_t* owner    # the category of each nonzero digit
     cdef Poisson[TABLES] tables
-    cdef list held               # the arrays whose memory the pointers are to
+    cdef list held               # the arrays that own the memory of the pointers
 
     def __init__(self, weight, double spread):
-        """spread: standard deviation of how many items will be drawn, about the sum of the weights."""
+        """spread: the standard deviation of the number of items to draw. Its mean is the sum of the weights."""
         self.held = []
         end = np.cumsum(weight, dtype=np.int64)
         self.end = <const int64_t*>self.hold(end)
@@ -120,13 +120,13 @@ cdef class _Drawn:
         return i
 
     cdef int64_t draw_poisson(self, bitgen_t* rng, int64_t* counts) noexcept nogil:
-        """Poisson variates of mean rate * weight, each the sum of one for every digit of the weight; returns their sum."""
+        """Draws a Poisson variate of mean rate * weight for each category, as a sum over digits. Returns their sum."""
         cdef int64_t drawn = 0, before = 0, value, weight
         cdef const Poisson* table
         cdef uint64_t bits, cell, place
         cdef Py_ssize_t i
         memset(counts, 0, self.count * sizeof(int64_t))
-        # One plain loop, so that the processor waits for many tables at once: they lie in the second-level cache.
+        # A plain loop, so that the processor loads many tables at once from the second-level cache.
         for i in range(self.num_digits):
             table = &self.tables[self.digit[i]]
             bits = rng.next_uint64(rng.state)
@@ -146,15 +146,15 @@ cdef class _Drawn:
         return drawn
 
     cdef void draw_counts(self, int64_t total, bitgen_t* rng, int64_t* counts) noexcept nogil:
-        """How often each category occurs among `total` items drawn with replacement."""
+        """Draws how often each category occurs among `total` items drawn with replacement."""
         cdef Py_ssize_t i
         cdef int64_t drawn = 0, before = 0, left = total
         cdef binomial_t binomial
         if total <= DIRECT * self.count:
             memset(counts, 0, self.count * sizeof(int64_t))
         elif self.by_poisson:
-            # Given their sum, independent Poisson variates are multinomial, and so is that with the missing draws added
-            # (Brown & Bromberg 1984). A sum that is too large says nothing about the shares: all are drawn again.
+            # Given their sum, independent Poisson variates are multinomial, also after the missing draws are added
+            # (Brown & Bromberg 1984). If the sum is too large, all are drawn again: the sum is independent of the shares.
             while True:
                 drawn = self.draw_poisson(rng, counts)
                 if drawn <= total:
@@ -162,7 +162,7 @@ cdef class _Drawn:
         else:
             memset(&binomial, 0, sizeof(binomial_t))
             for i in range(self.count):
-                counts[i] = left  # of the last category
+                counts[i] = left  # the last category
                 if i < self.count - 1:
                     counts[i] = random_binomial(rng, <double>(self.end[i] - before) / <double>(self.whole - before), left,
                                                 &binomial)
@@ -174,7 +174,7 @@ cdef class _Drawn:
 
 
 cdef void fill_alias(Poisson* table, double* chance, int32_t* small, int32_t* large) noexcept nogil:
-    """Vose's construction: chance[i] becomes the share of cell i that is its own, the rest is its alias's."""
+    """Vose's construction. chance[i] becomes the share of cell i that belongs to i. The rest belongs to its alias."""
     cdef Py_ssize_t i, j, cells = (<Py_ssize_t>1) << table.bits
     cdef Py_ssize_t num_small = 0, num_large = 0
     for i in range(cells):
@@ -202,11 +202,11 @@ cdef void fill_alias(Poisson* table, double* chance, int32_t* small, int32_t* la
 
 cdef Py_ssize_t write_table(Py_ssize_t rows, const int64_t* hits_drawn, const int64_t* others_drawn, int64_t* above,
                             int64_t* tied, int64_t* hits, int64_t* num_items, int64_t* num_hits) noexcept nogil:
-    """The rows that hold a relevant item. others_drawn: the items before a row and those in it, in turn."""
+    """Writes the rows with a relevant item. others_drawn: other items before the row, other items in the row, for each row."""
     cdef Py_ssize_t i, kept = 0
     cdef int64_t seen = 0, found = 0, n
     for i in range(rows):
-        # A row without a hit is written over by the next one: a branch on chance costs more than the writing.
+        # The next row overwrites a row without a hit: writing costs less than an unpredictable branch.
         n = hits_drawn[i] + others_drawn[2 * i + 1]
         seen += others_drawn[2 * i]
         above[kept] = seen
@@ -221,7 +221,7 @@ cdef Py_ssize_t write_table(Py_ssize_t rows, const int64_t* hits_drawn, const in
 
 
 cdef object poisson_distribution(double mean):
-    """(least value, probabilities) of a Poisson distribution, its tails below 1e-20 of the mode left out."""
+    """(least value, probabilities) of a Poisson distribution, without the tails below 1e-20 of the mode."""
     mode = int(mean)
     reach = int(10 * sqrt(mean)) + 30
     up = np.cumprod(mean / np.arange(mode + 1, mode + reach))
@@ -235,16 +235,16 @@ cdef object poisson_distribution(double mean):
 cdef class Resampler:
     """Tables of resampled items, for one or more rankings of the same items.
 
-    hit_weight, hit_place: how many relevant items are of each kind, and their row in each ranking, (kinds, rankings);
-    -1 for relevant items that were never retrieved. other_weight, other_place: the same for the other items, 2 g
-    standing for the items before row g, 2 g + 1 for those in it. rows: the rows of each ranking. stratified: relevant
-    and other items are drawn apart, each as many as there are.
+    hit_weight: the number of relevant items of each kind. hit_place, (kinds, rankings): their row in each ranking, -1 if
+    they were never retrieved. other_weight, other_place: the same for the other items, where place 2 g is between row
+    g - 1 and row g, and place 2 g + 1 is in row g. rows: the number of rows of each ranking. stratified: relevant and
+    other items are drawn separately, each in their own number.
     """
     cdef _Drawn hit_kinds, other_kinds
     cdef const int32_t[:, ::1] hit_place, other_place
     cdef const int64_t[::1] rows
     cdef bint stratified
-    cdef bint one_a_row     # a single ranking, its kinds of relevant items are its rows
+    cdef bint one_a_row     # there is a single ranking, and its rows are the kinds of relevant items
     cdef readonly int64_t num_relevant, num_others
 
     def __init__(self, hit_weight, hit_place, other_weight, other_place, rows, bint stratified):
@@ -263,10 +263,10 @@ cdef class Resampler:
         self.one_a_row = len(rows) == 1 and np.array_equal(self.hit_place[:, 0], np.arange(rows[0]))
 
     def draw(self, bit_generator, Py_ssize_t count, int64_t[:, ::1] drawn=None, bint given=False):
-        """`count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant).
+        """Draw `count` resamples: for each ranking (row_offsets, above, tied, hits, num_items, num_hits, num_relevant).
 
-        drawn, (count, kinds): how often each kind of relevant items occurs is written there; or `given` there, as many of
-        them as there are.
+        drawn, (count, kinds): the number of relevant items of each kind is written to this array. If `given` is true, the
+        numbers are read from this array.
         """
         cdef bitgen_t* rng = <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
         cdef Py_ssize_t rankings = self.rows.shape[0], s, b, i, n, kept, most = max(self.rows, default=0)

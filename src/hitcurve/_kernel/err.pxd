@@ -1,24 +1,24 @@
-# Kernels of expected reciprocal rank. Plain pointers, no Python objects; what a signal raises is left for the caller.
+# Kernels of expected reciprocal rank. Plain pointers, no Python objects. The caller raises what a signal raised.
 from libc.math cimport exp2, expm1
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.formulas cimport add
 
 cdef enum:
-    MOST_LEVEL = 1023  # 2**level is a number up to here
+    MOST_LEVEL = 1023  # 2**level is finite up to this level
 
-# So many items at which a reader stops with one chance.
+# A number of items at which a reader stops with the same chance.
 cdef struct Stop:
     double chance
     int64_t count
 
-# What is carried from tie group to tie group.
+# The state that passes from tie group to tie group.
 cdef struct Err:
-    double reached           # the chance to get to the next one; 0 once it no longer counts
+    double reached           # the chance to reach the next tie group; 0 if negligible
     double total
     double carry
-    int64_t* work            # of the caller, since the last look for Ctrl-C
-    double** values          # the caller's room; it grows
+    int64_t* work            # the caller's work since the last check for Ctrl-C
+    double** values          # the caller's memory, which grows
     Py_ssize_t* values_size
 
 
@@ -37,7 +37,7 @@ cdef inline void start_err(Err* err, double** values, Py_ssize_t* values_size, i
 
 
 cdef inline void stop_at(Err* err, double chance, int64_t rank) noexcept nogil:
-    """The item at the next rank that has a chance."""
+    """Adds the item at the next rank with a chance to stop."""
     add(&err.total, &err.carry, chance * err.reached / <double>rank)
     err.reached *= 1.0 - chance
 

@@ -1,7 +1,7 @@
 """Expected reciprocal rank (Chapelle, Metzler, Zhang & Grinspan 2009, CIKM), and its mean over all orders of ties.
 
-The first ranks of a run and of a tie group are added up one by one. The others are an integral, with the corrections of
-Euler and Maclaurin's formula, so that a row costs by its levels and not by its items.
+The first ranks of a run and of a tie group are added one by one. The others are an integral with the corrections of the
+Euler-Maclaurin formula, so that the time for a row depends on its levels and not on its items.
 """
 from libc.math cimport atan, cos, cosh, exp, fmin, log, log1p, pow, sin, sinh, sqrt
 from libc.stdint cimport int64_t
@@ -10,12 +10,12 @@ from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, add
 from hitcurve._kernel.memory cimport grow
 
 cdef enum:
-    WORK_AT_ONCE = 1 << 26  # between two looks for Ctrl-C
-    RUN = 4096              # ranks of a run that are added up one by one,
-    HEAD = 256              # and of a tie group
-    MANY = 1 << 12          # items of a group whose other ranks are an integral
-    NEXT_TO_END = 64        # places at the end of a group, where a fall is a sum of few terms
-    STEPS = 64              # of a contour on each side, at most
+    WORK_AT_ONCE = 1 << 26  # work between two checks for Ctrl-C
+    RUN = 4096              # ranks of a run that are added one by one
+    HEAD = 256              # ranks of a tie group that are added one by one
+    MANY = 1 << 12          # in a group of so many items, the other ranks are an integral
+    NEXT_TO_END = 64        # places at the end of a group, where a difference is a sum of few terms
+    STEPS = 64              # the most steps on each side of a contour
 
 cdef double NEGLIGIBLE = -42.0  # the logarithm of 6e-19
 cdef double UNLIKELY = 1e-30
@@ -26,7 +26,7 @@ cdef extern from "Python.h":
 
 
 cdef bint signalled(int64_t* work, int64_t more) noexcept nogil:
-    """Whether a signal has raised; asked now and then."""
+    """Whether a signal has raised an exception. Checked now and then."""
     work[0] += more + 8
     if work[0] < WORK_AT_ONCE:
         return False
@@ -36,19 +36,19 @@ cdef bint signalled(int64_t* work, int64_t more) noexcept nogil:
 
 
 cdef inline double in_run(double chance, double fall, double above, double i) noexcept nogil:
-    """What the i-th item of a run adds, continued to real i."""
+    """The term of the i-th item of a run, continued to real i."""
     return chance * exp((i - 1.0) * fall) / (above + i)
 
 
 cdef inline double corrections_of_run(double chance, double fall, double above, double i) noexcept nogil:
-    """What Euler and Maclaurin's formula by midpoints adds at an end, of the first and the third slope."""
+    """The correction of the midpoint Euler-Maclaurin formula at an end, from the first and the third derivative."""
     cdef double v = 1.0 / (above + i), slope = fall - v
     return in_run(chance, fall, above, i) * (
         -slope / 24.0 + 7.0 / 5760.0 * (slope * slope * slope + 3.0 * slope * v * v - 2.0 * v * v * v))
 
 
 cdef double rest_of_run(double chance, double fall, double above, double first, double last) noexcept nogil:
-    """What the items of a run add from the first one on."""
+    """The sum of the terms of a run from item `first` to item `last`."""
     cdef double left = first - 0.5, stop = last + 0.5, total = 0.0, carry = 0.0, right, half, middle, term
     cdef int i
     add(&total, &carry, -corrections_of_run(chance, fall, above, left))
@@ -69,14 +69,14 @@ cdef double rest_of_run(double chance, double fall, double above, double first, 
 
 
 cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) noexcept nogil:
-    """Items of one chance at the ranks after `above`, up to `last`; False if a signal has raised."""
+    """Adds items with the same chance at the ranks after `above`, up to `last`. False if a signal has raised."""
     cdef double reached = err.reached, fall = log1p(-stop.chance)
     cdef int64_t i, number = min(stop.count, last - above)
     if stop.chance == 0.0:
         return True
     for i in range(min(number, RUN)):
         stop_at(err, stop.chance, above + i + 1)
-        if i > 0:  # what rounding leaves of 1 - chance adds up in a power of it
+        if i > 0:  # the rounding error of 1 - chance grows in a power
             err.reached = reached * exp(<double>(i + 1) * fall)
         if err.reached < 6e-19:
             err.reached = 0.0
@@ -89,12 +89,12 @@ cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) 
     return not signalled(err.work, min(max(number, 0), RUN))
 
 
-# Items drawn one by one without replacement: how likely it is that so many of some of them are drawn by now.
+# Items drawn one by one without replacement: the probability that so many of some items are drawn so far.
 cdef struct Draws:
     int64_t all
     int64_t some
     int64_t drawn
-    double* likely       # from `low` to `high`, where it is worth a thought; at `depth`: so many or more
+    double* likely       # from `low` to `high`, where it is not negligible; at `depth`: so many or more
     Py_ssize_t low
     Py_ssize_t high
     Py_ssize_t depth
@@ -114,7 +114,7 @@ cdef void start_draws(Draws* draws, int64_t some, int64_t others, Py_ssize_t dep
 cdef void draw(Draws* draws) noexcept nogil:
     cdef Py_ssize_t j
     cdef double share = 1.0 / <double>(draws.all - draws.drawn), whole = 0.0
-    if draws.drawn % 64 == 63:  # the whole is 1 but for what rounding adds up to
+    if draws.drawn % 64 == 63:  # the sum is 1 except for rounding
         for j in range(draws.low, draws.high + 1):
             whole += draws.likely[j]
         share /= whole
@@ -134,7 +134,7 @@ cdef void draw(Draws* draws) noexcept nogil:
 
 
 cdef inline Py_ssize_t depth_of(double all_chances, int64_t n, int64_t last) noexcept nogil:
-    """How many of n items are drawn before the chance to get beyond them is negligible, or they or places end.
+    """How many of n items are drawn until the chance to get beyond them is negligible, or items or places end.
 
     It is at most (1 - mean chance)^depth, by Maclaurin's inequality.
     """
@@ -144,21 +144,21 @@ cdef inline Py_ssize_t depth_of(double all_chances, int64_t n, int64_t last) noe
 
 cdef bint place_by_place(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
                          int64_t last) noexcept nogil:
-    """A tie group, its chances above 0 and falling, of which the first `last` places count.
+    """Adds a tie group. Its chances are above 0 and falling, and its first `last` places count.
 
-    False if there is no memory, or a signal has raised. Which items with a chance to stop come first does not depend on
-    the ranks they take. So the j-th of them adds the fall of the chance to get beyond it, over the rank that it has. The
-    chance to get beyond j of them is the mean product of (1 - chance) over j drawn without replacement, an elementary
-    symmetric mean: a power for those of one chance, from which the chances are mixed one after the other. All that is
-    added up is positive.
+    False if there is no memory, or a signal has raised. The order of the items with a chance to stop is independent of
+    the ranks that they take. So the j-th of these items adds the probability to stop there, divided by its rank. The
+    chance to get beyond j of these items is the mean product of (1 - chance) over j items drawn without replacement, an
+    elementary symmetric mean. For items with the same chance it is a power, and the chances are mixed one after the
+    other. All terms are positive.
     """
     cdef Py_ssize_t i, j, depth = 0, more_depth
     cdef int64_t t, hits = 0, more
     cdef double chance, all_chances = 0.0, term, fall, get
     cdef Draws draws
-    cdef double* beyond          # of the chances mixed so far: the chance to get beyond j
-    cdef double* falls           # and how much less it is than to get beyond j - 1
-    cdef double* power           # the former, of the chance that comes to them
+    cdef double* beyond          # for the chances mixed so far: the chance to get beyond j items
+    cdef double* falls           # the chance to get beyond j - 1 items, minus `beyond`
+    cdef double* power           # `beyond` of the chance that is mixed in next
     cdef double* next_beyond
     cdef double* next_falls
     for i in range(n):
@@ -185,7 +185,7 @@ cdef bint place_by_place(Err* err, const Stop* stops, Py_ssize_t n, int64_t abov
             power[j] = pow(1.0 - chance, <double>j)
         start_draws(&draws, hits, more, depth)
         for t in range(more_depth):
-            # The next item after t, of which j are of the chances before, is one of those or one of this chance.
+            # After t items, j of them with the earlier chances, the next item has an earlier chance or this chance.
             fall = get = 0.0
             for j in range(draws.low, draws.high + 1):
                 term = <double>(more - t + j) * beyond[j] * chance
@@ -205,7 +205,7 @@ cdef bint place_by_place(Err* err, const Stop* stops, Py_ssize_t n, int64_t abov
         falls, next_falls = next_falls, falls
         hits += more
         depth = more_depth
-    # Among the items without a chance, rank by rank.
+    # With the items without a chance among them, rank by rank.
     start_draws(&draws, hits, tied - hits, depth)
     for t in range(last):
         fall = 0.0
@@ -236,15 +236,15 @@ cdef inline double bend(double x) noexcept nogil:
 
 
 cdef double fall_at(const Stop* stops, Py_ssize_t n, double tied, double place) noexcept nogil:
-    """How much less the chance to get beyond a place is than to get to it, continued to real places.
+    """The chance to reach a place minus the chance to get beyond it, continued to real places.
 
     The mean product of (1 - chance) over t of N items drawn without replacement puts (t)_j / (N)_j for u^j in the
     product G(u) of (1 - chance u) over all items, since these are the moments that u has under the weight
-    u^(-t - 1) (1 - u)^(t - N - 1). The fall is that mean of -G' / N, of t = place - 1 items among the N - 1 others. On a
+    u^(-t - 1) (1 - u)^(t - N - 1). The difference is that mean of -G' / N, of t = place - 1 items among the N - 1 others. On a
     line across the saddle of the weight, which is real there, the weight is nearly a bell curve. So a sum over steps of a
-    third of its deviation is exact but for 1e-17, where the steps grow as sinh does.
+    third of its deviation is exact to 1e-17. The steps grow as sinh does.
     """
-    cdef double beyond = max(tied + 1.0 - place, 50.0)  # which it is but for rounding, among more places than floats tell apart
+    cdef double beyond = max(tied + 1.0 - place, 50.0)  # at least 50, even if rounding loses the difference of large numbers
     cdef double tau = place / (tied + 1.0), left = beyond / (tied + 1.0), few = fmin(place, beyond)
     cdef double step = fmin(0.2, 0.35 * sqrt(max(tau, left) / few)), whole = 0.0, value = 0.0, base = 0.0
     cdef double eta, other, size, angle, weight, chance, count, miss, k, square, real, imaginary
@@ -281,13 +281,13 @@ cdef double fall_at(const Stop* stops, Py_ssize_t n, double tied, double place) 
 
 
 cdef double last_places(const Stop* stops, Py_ssize_t n, double above, double tied, int behind) noexcept nogil:
-    """What the places at the end of a tie group add, but for so many at the very end.
+    """The sum of the terms of the places near the end of a tie group, except for so many at the very end.
 
-    With s places behind it a fall is the sum of C(s, j - 1) / C(tied, j) times the chance to stop j times at all items, if
-    no stop were the last one.
+    For a place with s places after it, the difference is the sum of C(s, j - 1) / C(tied, j) times the chance to stop j
+    times at all items, if the reader went on after each stop.
     """
-    cdef double[NEXT_TO_END + 1] times  # the chance to stop so often, of the items so far
-    cdef double[NEXT_TO_END + 1] more   # and of those of one chance
+    cdef double[NEXT_TO_END + 1] times  # the chance to stop so often, for the items so far
+    cdef double[NEXT_TO_END + 1] more   # the same for the items of a single chance
     cdef double total = 0.0, carry = 0.0, chance, count, ways, fall
     cdef Py_ssize_t i
     cdef int s, j
@@ -296,7 +296,7 @@ cdef double last_places(const Stop* stops, Py_ssize_t n, double above, double ti
     for i in range(n):
         chance = stops[i].chance
         count = <double>stops[i].count
-        ways = 0.0  # their logarithm
+        ways = 0.0  # the logarithm of the number of ways
         for j in range(NEXT_TO_END + 1):
             more[j] = 0.0
             if j < count and chance < 1.0:
@@ -324,7 +324,7 @@ cdef inline double share_at(const Stop* stops, Py_ssize_t n, double above, doubl
 
 
 cdef double corrections_at(const Stop* stops, Py_ssize_t n, double above, double tied, double end) noexcept nogil:
-    """As those of a run, by differences of the four places around the end."""
+    """The same corrections for a tie group, from differences of the four places around the end."""
     cdef double[4] near
     cdef int i
     for i in range(4):
@@ -334,7 +334,7 @@ cdef double corrections_at(const Stop* stops, Py_ssize_t n, double above, double
 
 cdef bint rest_of_group(Err* err, const Stop* stops, Py_ssize_t n, double above, double tied, double last, int64_t behind,
                         double reached) noexcept nogil:
-    """What the places of a tie group after the first ones add; False if a signal has raised."""
+    """Adds the places of a tie group after the first places. False if a signal has raised."""
     cdef double left = HEAD + 0.5, stop = fmin(last, tied - NEXT_TO_END) + 0.5, total = 0.0, carry = 0.0
     cdef double right, half, middle, term, falls
     cdef Py_ssize_t i
@@ -358,7 +358,7 @@ cdef bint rest_of_group(Err* err, const Stop* stops, Py_ssize_t n, double above,
         if term < 1e-20 * total:
             break
     if left >= stop:
-        if stop < 1e10:  # beyond that they are nothing
+        if stop < 1e10:  # beyond, the corrections are negligible
             add(&total, &carry, corrections_at(stops, n, above, tied, stop))
         if behind < NEXT_TO_END:
             add(&total, &carry, last_places(stops, n, above, tied, <int>behind))
@@ -368,7 +368,7 @@ cdef bint rest_of_group(Err* err, const Stop* stops, Py_ssize_t n, double above,
 
 cdef bint err_in_any_order(Err* err, const Stop* stops, Py_ssize_t n, int64_t above, int64_t tied,
                            int64_t last) noexcept nogil:
-    """A tie group, its chances falling, of which the first `last` places count.
+    """Adds a tie group. Its chances are falling, and its first `last` places count.
 
     False if there is no memory, or a signal has raised.
     """

@@ -1,8 +1,8 @@
-"""Tests by chance of systems on the same queries: kernels, and the functions in front of them.
+"""Randomisation tests of systems on the same queries: kernels, and their Python functions.
 
-A sign belongs to a query. One set of signs therefore gives a sum for each system, and the flipped sum of a pair's
-differences is the difference of two such sums. Signs are 32 to a word; the sums of eight queries are looked up in a
-table of all their 256 signs. Every sum is made in the order of the queries.
+A sign belongs to a query. So a set of signs gives a sum for each system, and the flipped sum of the differences of a
+pair is the difference of two of these sums. A word has 32 signs. A table has the sums of eight queries for all 256 sets
+of their signs. Every sum is made in the order of the queries.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fabs
@@ -21,7 +21,7 @@ cnp.import_array()
 # ------------------------------------------------------------------------------------------------------- turned signs
 
 cdef void fill_table(const double* value, double* table) noexcept nogil:
-    """The sums of eight values for each set of signs: a bit that is set is a plus. Opposite signs give opposite sums."""
+    """The sums of eight values for each set of signs. A bit 1 means plus. Opposite signs give opposite sums."""
     cdef Py_ssize_t k, i, half = 1
     cdef double x
     table[0] = 0.0
@@ -35,7 +35,7 @@ cdef void fill_table(const double* value, double* table) noexcept nogil:
 
 cdef void flip_sums(Py_ssize_t words, Py_ssize_t draws, Py_ssize_t stride, const uint32_t* signs, const double* value,
                     double* table, double* sums) noexcept nogil:
-    """sums[r]: the 32 * words values with the signs of draw r, which lie at signs[r], signs[r + stride], ..."""
+    """sums[r] is the sum of 32 * words values with the signs of draw r: signs[r], signs[r + stride], ..."""
     cdef Py_ssize_t w, k, r
     cdef uint32_t x
     for r in range(draws):
@@ -59,7 +59,7 @@ cdef int64_t count_reached(Py_ssize_t draws, const double* a, const double* b, d
 
 def flips_reached(const uint32_t[:, ::1] signs, Py_ssize_t draws, const double[:, ::1] values,
                   const int32_t[:, ::1] pairs, const double[::1] least):
-    """For each pair of columns: how many of `draws` flipped sums of their differences are at least `least` in size.
+    """For each pair of columns: how many of `draws` flipped sums of differences have an absolute value of at least `least`.
 
     signs: (words, `draws` or more), a bit for each query, 32 to a word. values: (columns, 32 * words), 0 after the last
     query. pairs: (pairs, 2).
@@ -83,7 +83,7 @@ def flips_reached(const uint32_t[:, ::1] signs, Py_ssize_t draws, const double[:
 # ------------------------------------------------------------------------------------------------------ random orders
 
 def shuffled_ranges(bit_generator, Py_ssize_t draws, const double[:, ::1] values):
-    """The greatest less the least column sum, in each of `draws` times that every row is put into a random order."""
+    """The range of the column sums (greatest minus least) for each of `draws` shuffles, which shuffle every row."""
     cdef bitgen_t* rng = <bitgen_t*>PyCapsule_GetPointer(bit_generator.capsule, "BitGenerator")
     cdef Py_ssize_t rows = values.shape[0], columns = values.shape[1], r, q, i, j
     cdef double[::1] row = np.empty(columns), sums = np.empty(columns)

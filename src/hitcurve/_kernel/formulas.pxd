@@ -8,7 +8,7 @@ from hitcurve._kernel.groups cimport (
     TIES_THRESHOLD, TIES_WORST, Interpolation, Normalize, Reading, Table, Ties, add,
 )
 
-# The numbers of this enum are those of the C interface and never change: what is new comes at the end.
+# These numbers are part of the C interface and never change. A new measure comes last.
 cdef enum Measure:
     MEASURE_AVERAGE_PRECISION, MEASURE_PRECISION, MEASURE_RECALL, MEASURE_F_SCORE, MEASURE_HITS, MEASURE_SUCCESS
     MEASURE_R_PRECISION, MEASURE_RECIPROCAL_RANK, MEASURE_ROC_AUC, MEASURE_ROC_ENRICHMENT, MEASURE_ENRICHMENT_FACTOR
@@ -22,42 +22,42 @@ cdef enum Measure:
 cdef enum:
     NO_CUTOFF = -1
 
-# What a measure is, but for its name and definition: those are in measures.py.
+# How a measure is computed. Its name and definition are in measures.py.
 ctypedef double (*Formula)(const Table* table, const Reading* reading) noexcept nogil
 
-cdef enum Readings:       # so many of Ties, in their order
+cdef enum Readings:       # how many of the first Ties a measure has
     ONE_READING = 0       # ties make no difference
     NO_THRESHOLD = 3      # a tie group that enters at once has no first item
     ALL_READINGS = 4
 
 cdef enum:
-    CUTOFF = 1            # takes a cutoff rank; without one all items count
-    DIVIDES = 2           # by the cutoff
+    CUTOFF = 1            # takes a cutoff rank; without a cutoff all items count
+    DIVIDES = 2           # divides by the cutoff
     ALL_RANKS = 4         # needs the rank of every relevant item
-    WEIGHTS = 8           # has a meaning for items with weights
+    WEIGHTS = 8           # is defined for items with weights
     INTERPOLATES = 16     # takes an interpolation
 
-cdef enum Domain:         # of the number that it takes
+cdef enum Domain:         # the domain of the number that a measure takes
     NO_NUMBER
     NOT_NEGATIVE
     POSITIVE
     SHARE                 # between 0 and 1
 
 cdef struct Record:
-    const char* method    # of HitCurve and HitCurves
+    const char* method    # the method of HitCurve and HitCurves
     Formula formula
     Readings readings
     int takes
     Domain domain
 
-cdef Record* RECORDS      # of each Measure
+cdef Record* RECORDS      # a record for each Measure
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil
 
 # Nodes and weights of the 8-point Gauss-Legendre rule on [-1, 1] (positive half).
 cdef double* GAUSS_NODE
 cdef double* GAUSS_WEIGHT
 
-# Average precision of rows that arrive in pieces, best first.
+# Average precision of rows that come in pieces, best first.
 cdef struct AveragePrecision:
     Ties ties
     Normalize normalize
@@ -66,8 +66,8 @@ cdef struct AveragePrecision:
     int64_t seen_hits   # relevant items in the rows added so far
     bint done           # the cutoff has been passed
     double sum
-    double ratio        # with NORMALIZE_HITS: the mean ratio, once the cutoff fell inside a group
-    double carry        # apart from `sum`: gcc would hold the two in one register, and the loop would take twice as long
+    double ratio        # with NORMALIZE_HITS: the mean ratio, if the cutoff is inside a group
+    double carry        # not next to `sum`: gcc would keep both in a single register, and the loop would take twice as long
 
 cdef void average_precision_begin(AveragePrecision* ap, const Reading* reading, int64_t num_relevant) noexcept nogil
 cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, const int64_t* tied, const int64_t* hits,

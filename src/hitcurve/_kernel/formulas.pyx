@@ -1,10 +1,10 @@
-"""Kernels that read numbers off a hit-curve table.
+"""Kernels that compute measures from a hit-curve table.
 
 Notation, as in the docstrings of the public methods: a row is a tie group of ``n`` items, ``r`` of them relevant,
-with ``c`` items and ``H`` relevant items ranked above it; N items and R relevant items in all.
+with ``c`` items and ``H`` relevant items ranked above it. There are N items and R relevant items in all.
 
-Every sum is over terms of one sign, evaluated without cancellation, and compensated (Neumaier 1974), so that a result
-is good to a few units in the last place for any table up to N = 2**62. Nothing here depends on the order of the
+The terms of every sum have the same sign and are computed without cancellation. Sums are compensated (Neumaier 1974). So
+results are exact to a few units in the last place for any table up to N = 2**62. No result depends on the order of the
 input, the number of workers or the instruction set.
 """
 from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, log, log1p
@@ -41,8 +41,8 @@ cdef inline bint product_above(int64_t a, int64_t b, int64_t c, int64_t d) noexc
 # ------------------------------------------------------------------------------------------------------- harmonic sums
 
 cdef enum:
-    # From this denominator on, four terms of the asymptotic series are exact to 2e-17 (the next one is
-    # 0.0042 / a**8); shorter sums are added term by term.
+    # From this denominator on, four terms of the asymptotic series are exact to 2e-17 (the next term is
+    # 0.0042 / a**8). Shorter sums are added term by term.
     ASYMPTOTIC_FROM = 64
     DIRECT_TERMS = 64
 
@@ -66,7 +66,7 @@ cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexce
         add(&total, &carry, inverse)
         add(&moment, &moment_carry, j / (c + j))
     if direct < m:
-        # The rest starts at c + direct; j there counts from `direct`.
+        # The rest of the sum starts at c + direct. In the rest, j counts from `direct`.
         skipped = <double>direct
         m -= skipped
         c += skipped
@@ -87,7 +87,7 @@ cdef void harmonic_sums(double c, double m, double* delta, double* slope) noexce
 
 
 cdef inline double precisions_of_run(double c, double above_hits, double m) noexcept nogil:
-    """sum (H + i) / (c + i), i = 1..m: the precisions at m relevant items that follow one another."""
+    """sum (H + i) / (c + i), i = 1..m: the precisions at m consecutive relevant items."""
     cdef double delta, slope
     if m == 1:
         return (above_hits + 1) / (c + 1)
@@ -115,13 +115,13 @@ cdef double* GAUSS_NODE = [0.1834346424956498, 0.5255324099163290, 0.79666647741
 cdef double* GAUSS_WEIGHT = [0.3626837833783620, 0.3137066458778873, 0.2223810344533745, 0.1012285362903763]
 
 cdef enum:
-    # Sums up to this long are added term by term; longer ones are smooth enough for 8 Gauss points.
+    # Sums of at most so many terms are added term by term. Longer sums are smooth enough for 8 Gauss points.
     DIRECT_PRODUCT = 4096
     DIRECT_RANKS = 16384
 
 
 cdef double log_no_hit(double n, double r, double m) noexcept nogil:
-    """log of C(n - r, m) / C(n, m): no relevant item among m of n places, r of the n items relevant. m may be real."""
+    """log of C(n - r, m) / C(n, m), the probability that m of n places have none of the r relevant items. m may be real."""
     cdef double fewer = fmin(r, m), more = fmax(r, m), count = r, other = m, total = 0.0, carry = 0.0, middle, half
     cdef int64_t i
     if m >= n - r + 1:
@@ -134,7 +134,7 @@ cdef double log_no_hit(double n, double r, double m) noexcept nogil:
         for i in range(<int64_t>count):
             add(&total, &carry, log1p(-other / (n - i)))
         return total + carry if total > -800.0 else -800.0  # minus infinity where other / n rounds to 1
-    # Midpoint rule read backwards: the sum over `fewer` unit steps is an integral, its error below 1 / n**2.
+    # The midpoint rule in reverse: the sum over `fewer` unit steps is an integral, with an error below 1 / n**2.
     middle = n + 0.5 - 0.5 * fewer
     half = 0.5 * fewer
     for i in range(4):
@@ -163,7 +163,7 @@ cdef double first_hit_slope(double c, double n, double r, double x) noexcept nog
 
 
 cdef double expected_reciprocal_rank(double c, double n, double r, double m) noexcept nogil:
-    """Mean of 1 / (c + place of the first relevant item) over all orders; 0 where it is beyond place m."""
+    """The mean of 1 / (c + place of the first relevant item) over all orders. A place beyond m counts as 0."""
     cdef double last = fmin(m, n - r + 1)
     cdef double delta, slope, total = 0.0, carry = 0.0, p = r / n, p_carry = 0.0, rate, left, right, middle, half, width
     cdef int64_t j, direct
@@ -176,7 +176,7 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
         add(&total, &carry, (p + p_carry) / (c + j))
         rate = (r - 1) / (n - j)
         if rate < 0.5:
-            # A product of so many factors near 1 would lose digits; the falls from each to the next add up.
+            # A product of many factors near 1 would lose digits, so differences of successive terms are added.
             add(&p, &p_carry, -(p + p_carry) * rate)
         else:
             p = (p + p_carry) * ((n - j - r + 1) / (n - j))
@@ -184,7 +184,7 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
         if p < 1e-25 * total:
             return total + carry
     if direct < last:
-        # Euler-Maclaurin for the smooth rest, in panels on which the density falls by a bounded factor.
+        # The Euler-Maclaurin formula for the smooth rest, in panels over which the density falls by a bounded factor.
         left = direct + 0.5
         add(&total, &carry, first_hit_slope(c, n, r, left) / 24)
         while left < last + 0.5:
@@ -205,10 +205,10 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
 
 
 cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r, int64_t m, double before) noexcept nogil:
-    """Mean over all orders of (sum of precisions at the hits above the cutoff) / (hits above the cutoff).
+    """The mean over all orders of (sum of precisions at the hits above the cutoff) / (hits above the cutoff).
 
-    ``before`` is the sum of precisions above the group, m of the group's n places lie above the cutoff. Given that h
-    of its r relevant items fall there (hypergeometric), they are in random order among the m places.
+    ``before`` is the sum of precisions above the group. m of the group's n places are above the cutoff. The number h of
+    the group's r relevant items in these places is hypergeometric, and the h items are in random order there.
     """
     cdef double delta, slope, weight, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
     cdef double mean, variance, linear, square, u, at_pole, hits, places = <double>m
@@ -225,7 +225,7 @@ cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r
         u = above_hits + mean
         at_pole = before - linear * above_hits + square * above_hits * (above_hits + 1)
         return (before + linear * mean + square * mean * (mean - 1)) / u + at_pole / u * (variance / (u * u))
-    # From whichever side of the cutoff holds fewer places; counted in whole numbers, which floats no longer tell apart.
+    # The mode, from the side of the cutoff with fewer places, in whole numbers: floats of large numbers are inexact.
     if m > n >> 1:
         mode = r - <int64_t>(<double>(r + 1) * (<double>(n - m + 1) / <double>(n + 2)))
     else:
@@ -258,7 +258,7 @@ cdef void average_precision_begin(AveragePrecision* ap, const Reading* reading, 
 
 
 cdef double cut_group(AveragePrecision* ap, int64_t above, int64_t tied, int64_t hits, int64_t places) noexcept nogil:
-    """What a group adds to the sum of precisions when only its first `places` items lie above the cutoff."""
+    """The sum of precisions of a group with only its first `places` items above the cutoff."""
     cdef double share, precision
     if ap.ties == TIES_THRESHOLD:
         share = <double>hits * <double>places / <double>tied
@@ -294,12 +294,12 @@ cdef void average_precision_add(AveragePrecision* ap, const int64_t* above, cons
                 ap.carry = carry
                 ap.seen_hits = seen
                 add(&total, &carry, cut_group(ap, c, n, r, places))
-            seen += max(places, 0)  # what it counts where the group holds relevant items alone; else ap.ratio is set
+            seen += max(places, 0)  # used only if all items of the group are relevant; otherwise ap.ratio is set
             break
         if n == 1:
             term = <double>(seen + 1) / <double>(c + 1)
         elif seen == c and r == n:
-            # Relevant items alone so far: a perfect ranking has exactly 1, whatever its counts.
+            # All items so far are relevant. So a perfect ranking has exactly 1.
             add_share(&total, &carry, r, 1.0)
             seen += r
             continue
@@ -332,11 +332,11 @@ cdef double average_precision_end(const AveragePrecision* ap) noexcept nogil:
 # -------------------------------------------------------------------------------------------------------- interpolated
 
 cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties ties, bint from_1) noexcept nogil:
-    """The trapezoids under the precisions before and at the relevant items of a group; `from_1`: before all items it is 1."""
+    """The trapezoids under the precisions before and at the hits of a group. `from_1`: precision 1 before all items."""
     cdef double rate, at, before, delta, slope
     if n == 1 or (r == n and ties != TIES_THRESHOLD):
         at = precisions_of_run(c, above_hits, r)
-        # The precisions before the items are those at all of them but the last, and the one before them all.
+        # The precisions before the hits are the precision before the group, and those at all hits except the last.
         before = above_hits / c + (precisions_of_run(c, above_hits, r - 1) if r > 1 else 0.0)
         return 0.5 * (at + before)
     if ties == TIES_THRESHOLD:
@@ -355,7 +355,7 @@ cdef double trapezoid_term(double c, double above_hits, double n, double r, Ties
 
 
 cdef double mean_precision(double c, double above_hits, double n, double r) noexcept nogil:
-    """Mean precision over the recall that a group adds, with its hits spread evenly over its n places; for weights, too."""
+    """The mean precision over the recall of a group, with its hits spread evenly over its n places. Also for weights."""
     cdef double x, old = 0.0, new = 1.0
     if above_hits == c and r == n:
         return 1.0
@@ -386,10 +386,9 @@ cdef double summed_area(const Table* table, const Reading* reading) noexcept nog
 
 
 cdef int64_t first_hit(int64_t level, int64_t levels, int64_t num_relevant, bint floats) noexcept nogil:
-    """The least number of hits with hits / num_relevant >= level / levels, in whole numbers; or as well-known code has it.
+    """The least number of hits with hits / num_relevant >= level / levels: exact, or with `floats` as in common code.
 
-    That code compares floats, and makes its levels by numpy's arange or linspace, which multiply the step: 3 * 0.1 is above
-    3 / 10.
+    Common code compares floats, with levels of numpy's arange or linspace, which multiply the step: 3 * 0.1 > 3 / 10.
     """
     cdef int64_t hits = level * (num_relevant // levels) + (level * (num_relevant % levels) + levels - 1) // levels
     cdef double recall = <double>level * (0.1 if levels == 10 else 0.01)
@@ -401,16 +400,16 @@ cdef int64_t first_hit(int64_t level, int64_t levels, int64_t num_relevant, bint
     return hits
 
 
-cdef int64_t* LEVELS = [0, 10, 100, 0, 0, 0, 10, 100]  # of recall, above 0, for each Interpolation; 0: all that occur
+cdef int64_t* LEVELS = [0, 10, 100, 0, 0, 0, 10, 100]  # recall levels above 0, by Interpolation; 0: all that occur
 
 
-# The greatest precision from a place of the hit curve on, while one goes from the last group up.
+# The greatest precision from a point of the hit curve on, in a walk from the last group up.
 cdef struct Envelope:
     Py_ssize_t row
     int64_t seen             # relevant items above the group
-    double c, n, r           # items above the group, items in it, and those that are relevant
-    double end, below, best  # the precision at the group's end, the greatest beyond it, and the greater of the two
-    bint falls               # precision falls all along the group, which a mean hit curve alone does
+    double c, n, r           # items above the group; items, and relevant items, in the group
+    double end, below, best  # the precision at the group's end, the greatest beyond, the greater of both
+    bint falls               # precision falls inside the group, which happens only for a mean hit curve
 
 
 cdef inline Envelope envelope_begin(const Table* table) noexcept nogil:
@@ -418,10 +417,10 @@ cdef inline Envelope envelope_begin(const Table* table) noexcept nogil:
 
 
 cdef inline bint envelope_up(const Table* table, Ties ties, Envelope* at) noexcept nogil:
-    """Enters the next group up.
+    """Moves to the next group up.
 
-    Within a group precision is greatest at its end, but for the mean hit curve of a group that is poorer than what lies
-    above it: there it falls all along.
+    The greatest precision inside a group is at its end. The exception is the mean hit curve of a group with a lower
+    precision than the items above: there precision falls inside the group.
     """
     if at.row == 0:
         return False
@@ -438,16 +437,16 @@ cdef inline bint envelope_up(const Table* table, Ties ties, Envelope* at) noexce
 
 
 cdef inline double envelope_at(const Envelope* at, int64_t whole, double rest) noexcept nogil:
-    """The greatest precision from whole + rest hits on, which the group reaches."""
+    """The greatest precision from whole + rest hits on. The group must reach this number of hits."""
     cdef double hits
     if not at.falls:
         return at.best
-    hits = fmax(<double>(whole - at.seen) + rest, 0.0)  # the group's start itself, where rounding put it below the level
+    hits = fmax(<double>(whole - at.seen) + rest, 0.0)  # at least the start of the group, in spite of rounding
     return fmax(at.best, (<double>at.seen + hits) / (at.c + hits * (at.n / at.r)))
 
 
 cdef double over_levels(const Table* table, const Reading* reading) noexcept nogil:
-    """Mean, over recall levels, of the greatest precision at that recall or a higher one."""
+    """The mean, over recall levels, of the greatest precision at this recall or a higher recall."""
     cdef double total = 0.0, carry = 0.0
     cdef int64_t levels = LEVELS[<int>reading.interpolation], level = levels, relevant = table.num_relevant
     cdef bint floats = reading.interpolation >= INTERPOLATION_11_POINT_FLOAT
@@ -484,7 +483,7 @@ cdef double over_hits(const Table* table, const Reading* reading) noexcept nogil
 
 
 cdef double interpolated_precision(const Table* table, const Reading* reading) noexcept nogil:
-    """The greatest precision from k + x hits on, x from -1/2 to 1/2; next to k they are k."""
+    """The greatest precision from k + x hits on, with x from -1/2 to 1/2. If x is rounding error, it counts as 0."""
     cdef double rest = 0.0 if whole_but_for_rounding(reading.k, reading.x) else reading.x
     cdef int64_t first = reading.k + (rest > 0.0)
     cdef Envelope at = envelope_begin(table)
@@ -548,7 +547,7 @@ cdef double recall(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double fall_out(const Table* table, const Reading* reading) noexcept nogil:
-    """Items among the first k that are not relevant, of all such: counted as they are, for k - h(k) would cancel."""
+    """The share of the irrelevant items that are among the first k. They are counted, because k - h(k) would cancel."""
     cdef int64_t k = min(cutoff(table, reading), table.num_items), negatives = table.num_items - table.num_relevant
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     cdef double passed
@@ -565,7 +564,7 @@ cdef double fall_out(const Table* table, const Reading* reading) noexcept nogil:
 
 cdef double f_score(const Table* table, const Reading* reading) noexcept nogil:
     cdef double hits = hits_at(table, reading)
-    cdef double square = fmin(reading.x * reading.x, 1e200)  # beyond that F is recall, and the products stay finite
+    cdef double square = fmin(reading.x * reading.x, 1e200)  # for greater beta F equals recall, and the products stay finite
     cdef double whole = <double>cutoff(table, reading) + square * <double>table.num_relevant
     return NAN if whole == 0 else (hits + square * hits) / whole
 
@@ -611,7 +610,7 @@ cdef double reciprocal_rank(const Table* table, const Reading* reading) noexcept
 
 
 cdef double mean_rank(const Table* table, const Reading* reading) noexcept nogil:
-    """Of the relevant items; those of a tie group have the rank in the middle of the group, as ties are read."""
+    """The mean rank of the relevant items. Those of a tie group have the middle rank of the group, as ties are read."""
     cdef Wide halves = [0, 0]
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0:
@@ -624,7 +623,7 @@ cdef double mean_rank(const Table* table, const Reading* reading) noexcept nogil
 # --------------------------------------------------------------------------------------------------- early recognition
 
 cdef inline double weight_below(double alpha, int64_t above, int64_t num_items) noexcept nogil:
-    """exp(-alpha * above / num_items); the exponent in two parts, for its rounding is an error of the result."""
+    """exp(-alpha * above / num_items). The exponent has two parts, because its rounding error would be in the result."""
     cdef double c = <double>above, n = <double>num_items, share = c / n, exponent = alpha * share
     cdef double rest = (fma(-share, n, c) + (<double>(above - <int64_t>c) - share * <double>(num_items - <int64_t>n))) / n
     return exp(-exponent) * (1.0 - (fma(alpha, share, -exponent) + alpha * rest))
@@ -638,7 +637,7 @@ cdef inline double mean_weight(double beta, double n) noexcept nogil:
 
 
 cdef double rie(const Table* table, const Reading* reading) noexcept nogil:
-    """Weight exp(-alpha * rank / N) of the relevant items over that of items at random."""
+    """The weight exp(-alpha * rank / N) of the relevant items, divided by its mean over random orders."""
     cdef double total = 0.0, carry = 0.0, alpha = reading.x, beta = alpha / <double>table.num_items
     cdef double whole = mean_weight(beta, <double>table.num_items)
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
@@ -650,13 +649,13 @@ cdef double rie(const Table* table, const Reading* reading) noexcept nogil:
     return (total + carry) / <double>table.num_relevant
 
 
-# Coefficients of log(sinh(z) / z) in z**2: eight are exact to 3e-17 below z = 0.3.
+# Coefficients of log(sinh(z) / z) in z**2. Eight terms are exact to 3e-17 below z = 0.3.
 cdef double* LOG_SINHC = [1.0 / 6, -1.0 / 180, 1.0 / 2835, -1.0 / 37800, 1.0 / 467775, -691.0 / 3831077250.0,
                           2.0 / 127702575.0, -3617.0 / 2605132530000.0]
 
 
 cdef double log_sinhc_slope(double u, double v) noexcept nogil:
-    """(log_sinhc(sqrt(u)) - log_sinhc(sqrt(v))) / (u - v), the difference of two series with u - v out of every term."""
+    """(log_sinhc(sqrt(u)) - log_sinhc(sqrt(v))) / (u - v), with u - v divided out of every term of the series."""
     cdef double total = 0.0, part = 1.0, power = 1.0
     cdef int i
     for i in range(8):
@@ -684,18 +683,18 @@ cdef double log_sinhc_rise(double small, double rise) noexcept nogil:
 
 
 cdef inline double gain_of_run(double beta, int64_t run, int64_t negatives) noexcept nogil:
-    """What relevant items at the first places gain over the last."""
+    """The weight that relevant items gain if they are at the first places instead of the last."""
     return <double>run * mean_weight(beta, <double>run) * -expm1(-beta * <double>negatives) if run > 0 else 0.0
 
 
 cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
     """(S - S_min) / (S_max - S_min), S the weight exp(-alpha * rank / N) of the relevant items.
 
-    Summed as what each relevant item gains over its place in the worst order, exp(-b x) * (1 - exp(-b d)) with d the
-    items not relevant below it: every term is positive, whatever alpha and however many items are relevant.
+    The sum of the gains of the relevant items over their places in the worst order, exp(-b x) * (1 - exp(-b d)), where d
+    irrelevant items are below the item. Every term is positive, for any alpha and any number of relevant items.
     """
     cdef double total = 0.0, carry = 0.0, r, others, last, gain, low, alpha = reading.x
-    # For a tiny alpha this is ROC AUC; the bound keeps beta from vanishing, which would leave 0 / 0.
+    # For a tiny alpha this is ROC AUC. The bound keeps beta above 0, because beta 0 would give 0 / 0.
     cdef double beta = fmax(alpha / <double>table.num_items, 1e-300)
     cdef int64_t lead = 0, below, num_items = table.num_items, negatives = num_items - table.num_relevant
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
@@ -706,9 +705,9 @@ cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
         others = <double>group.others
         below = negatives - group.before - group.others
         if group.before == 0 and group.others == 0:
-            lead = group.seen + group.hits  # relevant items alone so far: one run, as in a perfect ranking
+            lead = group.seen + group.hits  # all items so far are relevant: a single run, as in a perfect ranking
             continue
-        # The r items at the group's last places, and what spreading them over the group gains on that.
+        # The r items at the last places of the group, and the gain from spreading them over the group.
         last = r * (weight_below(alpha, group.above + group.others, num_items) * mean_weight(beta, r))
         low = -expm1(-beta * <double>below)
         gain = 0.5 * beta * others + log_sinhc_rise(0.5 * beta * r, 0.5 * beta * others) if group.others > 0 else 0.0
@@ -728,7 +727,7 @@ cdef inline Reading plain_reading(Ties ties) noexcept nogil:
 
 
 cdef double one_group(const Table* table, Ties ties) noexcept nogil:
-    """Average precision of the table's items if all of them were tied."""
+    """Average precision if all items of the table were tied."""
     cdef int64_t above = 0, hits = total_hits(table)
     cdef Table group = Table(&above, &table.num_items, &hits, hits > 0, table.num_items, table.num_relevant)
     cdef Reading reading = plain_reading(ties)
@@ -744,7 +743,7 @@ cdef double minimum(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double lost_precisions(int64_t above, int64_t seen, int64_t tied, int64_t hits, Ties ties) noexcept nogil:
-    """Sum of 1 - precision at a group's relevant items, from the items that are not relevant."""
+    """The sum of 1 - precision over the relevant items of a group, from the counts of irrelevant items."""
     cdef double delta, slope, n = <double>tied, r = <double>hits
     if ties == TIES_THRESHOLD or tied == 1:
         return r * (<double>(above - seen + tied - hits) / (<double>above + n))
@@ -764,7 +763,7 @@ cdef double normalized_average_precision(const Table* table, const Reading* aske
         return (average_precision(table, &reading) - chance) / (1.0 - chance)
     if table.num_relevant == 0 or hits == table.num_items == table.num_relevant:
         return NAN
-    # Near 1, from what either lacks of it.
+    # Near 1, from the differences of both from 1.
     lost = lost_precisions(0, 0, table.num_items, hits, TIES_EXPECTED)
     while next_group(table, TIES_EXPECTED, &group):
         add(&total, &carry, lost_precisions(group.above, group.seen, group.tied, group.hits, asked.ties))
@@ -817,6 +816,6 @@ cdef double read_measure(Measure measure, const Table* table, const Reading* rea
 
 
 def readings():
-    """For each method of the curves that is a measure: how many of the readings of ties it has."""
+    """The number of readings of ties of each measure, by the method of the curves."""
     cdef int i
     return {RECORDS[i].method.decode(): <int>RECORDS[i].readings for i in range(<int>NUM_MEASURES)}

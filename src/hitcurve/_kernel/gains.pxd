@@ -1,61 +1,61 @@
-# Kernels that read gains off a table whose relevant items have levels. Plain pointers, no Python objects; what
-# a signal raises is left for the caller.
+# Kernels of measures of gain, from a table whose relevant items have levels. Plain pointers, no Python objects. The caller
+# raises what a signal raised.
 from libc.stdint cimport int64_t, uint32_t
 
 from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.formulas cimport Table, Ties
 
-# A table with the levels of its relevant items, each a code for the level itself: pairs of a code, not 0, and how many
-# items have it, those of a row together.
+# A table with the levels of its relevant items. A level has a code, which is not 0. A pair is a code and the number of
+# items with this code. The pairs of a row are next to each other.
 cdef struct Levels:
     Table table
-    const int64_t* starts         # of the pairs of each row; one more than there are rows
+    const int64_t* starts         # where the pairs of each row start, and the end of all
     const uint32_t* code
     const int64_t* count
-    Py_ssize_t num_missing        # pairs of the relevant items that were never retrieved
+    Py_ssize_t num_missing        # the number of pairs of relevant items that were never retrieved
     const uint32_t* missing_code
     const int64_t* missing_count
 
 cdef enum Discount:
     DISCOUNT_LOG    # scale / log(rank + shift), 1 before rank `plain`
-    DISCOUNT_TABLE  # of each rank as it stands in a table, 0 beyond
+    DISCOUNT_TABLE  # the discount of each rank is in a table; 0 beyond
 
-# What is asked of the levels, besides the measure itself.
+# The arguments of a measure.
 cdef struct GainReading:
     Ties ties
-    int64_t k             # cutoff rank, or NO_CUTOFF
-    int64_t ideal_k       # the same of the ideal order
+    int64_t k             # the cutoff rank, or NO_CUTOFF
+    int64_t ideal_k       # the same for the ideal order
     Discount discount
     double scale
     double shift
     int64_t plain
     const double* table
     Py_ssize_t length
-    double p              # persistence, or the gain that a user wants
-    const double* gain     # of each code; that of code 0 is of the items that are not relevant
-    const uint32_t* place  # of each code among the distinct gains, best first,
-    const double* falling  # and these
+    double p              # the persistence, or the gain T that a user wants
+    const double* gain     # the gain of each code; code 0 is for irrelevant items
+    const uint32_t* place  # the place of each code among the distinct gains, best first
+    const double* falling  # the distinct gains, best first
 
-# Room for the pairs of the largest table and two more; belongs to one thread.
+# Memory for the pairs of the largest table and two more. A thread has its own.
 cdef struct GainRoom:
     int64_t* keys
-    int64_t* scratch   # as many, right behind them
-    double* values     # of ERR; it grows
+    int64_t* scratch   # as many elements, directly after the keys
+    double* values     # memory of ERR, which grows
     Py_ssize_t values_size
-    bint failed        # no memory, or a signal has raised
-    int64_t work       # since the last look for Ctrl-C
-    int64_t* ideal     # the pairs of a ranking in the ideal order,
-    Py_ssize_t num_ideal  # and how many; below 0: not yet known
+    bint failed        # there was no memory, or a signal has raised
+    int64_t work       # the work since the last check for Ctrl-C
+    int64_t* ideal     # the pairs of a ranking in the ideal order
+    Py_ssize_t num_ideal  # the number of these pairs; below 0: not yet known
 
-# What a unit of gain is worth at the ranks after `start`, up to `stop`, added up.
+# The sum of the values of a unit of gain at the ranks after `start`, up to `stop`.
 ctypedef double (*Worth)(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
 
 ctypedef double (*GainFormula)(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 
-# The pairs of one ranking, found among its items.
+# The pairs of a ranking, found among its items.
 cdef struct Pairs:
-    int64_t* keys        # room for all graded items, twice
-    int64_t* starts      # of each row
+    int64_t* keys        # memory for twice the number of items with a level
+    int64_t* starts      # where the pairs of each row start
     uint32_t* code
     int64_t* count
     Py_ssize_t number

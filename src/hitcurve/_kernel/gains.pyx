@@ -1,8 +1,8 @@
-"""Kernels that read gains off a table whose relevant items have levels.
+"""Kernels of measures of gain, from a table whose relevant items have levels.
 
-A row is a tie group. Under expected ties each of its places has the mean gain of its items (McSherry & Najork 2008); the
-best and the worst order put the gains of a group in falling or rising order. Sums are compensated. A tie group of any
-size costs a few dozen terms: the discounts of a long run of places are summed by Euler and Maclaurin's formula.
+A row is a tie group. Under expected ties each place of a group has the mean gain of the group (McSherry & Najork 2008).
+The best and the worst order put the gains of a group in falling or rising order. Sums are compensated. A tie group of any
+size costs a few dozen terms, because the Euler-Maclaurin formula adds the discounts of a long run of places.
 """
 from libc.math cimport NAN, expm1, log, log2, pow
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
@@ -17,11 +17,11 @@ cdef extern from "_bits.h":
     int first_byte "hitcurve_first_byte"(uint64_t eight) noexcept nogil
 
 cdef enum:
-    TABULATED = 1024  # ranks whose discount 1 / log2(rank + 1) lies in a table
-    DIRECT = 256      # ranks up to here, and runs of so many, are added up one by one
-    COUNTED = 40      # rows among which a search takes longer than counting
-    SEARCHED = 8      # scores that are searched side by side
-    FEW_PLACES = 64   # distinct gains, side by side, that are sorted by counting
+    TABULATED = 1024  # a table has the discounts 1 / log2(rank + 1) of so many ranks
+    DIRECT = 256      # ranks up to this rank, and runs of at most so many ranks, are added one by one
+    COUNTED = 40      # among so many rows, counting is faster than a search
+    SEARCHED = 8      # the number of scores that are searched together
+    FEW_PLACES = 64   # so many adjacent distinct gains are sorted by counting
 
 cdef double[TABULATED + 1] LOG2
 cdef Py_ssize_t _rank
@@ -44,13 +44,13 @@ cdef inline double discount(const GainReading* reading, int64_t rank) noexcept n
 cdef double smooth_sum(double scale, double shift, int64_t start, int64_t stop) noexcept nogil:
     """The sum of scale / log(x + shift) over whole x from start, at least DIRECT, to stop.
 
-    The integral, in pieces whose ends have a ratio of at most 1.5, and the first three corrections. The next one is
-    below 1e-17 of the sum.
+    The integral in pieces, whose ends have a ratio of at most 1.5, and the first three corrections. The next correction
+    is below 1e-17 of the sum.
     """
     cdef double total = 0.0, carry = 0.0, low = 0.0, high, middle, half, u, first, last, width = <double>(stop - start)
     cdef double a = <double>start + shift, b = <double>stop + shift, la = log(a), lb = log(b)
     cdef int i
-    while low < width:  # counted from the start, whose last digits no double may hold
+    while low < width:  # relative to the start, because a double may not hold its last digits
         high = min(width, 1.5 * low + 0.5 * <double>start)
         middle = a + 0.5 * (low + high)
         half = 0.5 * (high - low)
@@ -103,13 +103,13 @@ cdef double powers(const GainReading* reading, int64_t start, int64_t stop) noex
 
 # --------------------------------------------------------------------------------------------------------- gain by gain
 
-# From here on a key stands for a pair of those never retrieved, and the last one for the items that are not relevant.
+# Keys from this value on are pairs of relevant items that were never retrieved. The last key is for irrelevant items.
 cdef int64_t MISSING = <int64_t>1 << 31
 cdef int64_t OTHERS = (<int64_t>1 << 32) - 1
 
 
 cdef int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcept nogil:
-    """How many items a key stands for."""
+    """The number of items of a key."""
     cdef int64_t pair = <uint32_t>key
     if pair == OTHERS:
         return others
@@ -117,7 +117,7 @@ cdef int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcep
 
 
 cdef void sort_keys(int64_t* keys, Py_ssize_t n, int64_t* scratch) noexcept nogil:
-    """By the place of the gain."""
+    """Sorts the keys by gain, best first."""
     cdef Py_ssize_t[FEW_PLACES + 1] ends
     cdef int64_t least = keys[0] >> 32, greatest = least, place
     cdef Py_ssize_t i, end = 0, many
@@ -146,7 +146,7 @@ cdef void sort_keys(int64_t* keys, Py_ssize_t n, int64_t* scratch) noexcept nogi
 
 cdef double in_order(const Levels* levels, const GainReading* reading, Worth worth, const int64_t* keys, Py_ssize_t n,
                      int64_t others, int64_t start, int64_t stop, bint rising) noexcept nogil:
-    """What the items of sorted keys are worth at the places after `start`, best gain first or last, up to `stop`."""
+    """The value of the items of sorted keys at the places after `start`, up to `stop`, with the best gain first or last."""
     cdef double total = 0.0, carry = 0.0, gain
     cdef Py_ssize_t i = 0, step = 1, left = n
     cdef int64_t many, place, last
@@ -177,7 +177,7 @@ cdef int64_t all_hits(const Table* table) noexcept nogil:
 
 
 cdef double gained(const Levels* levels, const GainReading* reading, Worth worth, GainRoom* room) noexcept nogil:
-    """The gain of each item times what its place is worth, added up."""
+    """The sum over items of the gain times the value of the place."""
     cdef const Table* table = &levels.table
     cdef double total = 0.0, carry = 0.0, zero = reading.gain[0], gain, gain_carry
     cdef int64_t stop = table.num_items, end = 0, last, others
@@ -205,7 +205,7 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
                 n += 1
             add(&gain, &gain_carry, zero * <double>others)
             gain = (gain + gain_carry) / <double>table.tied[row]
-            if n == 1 and others == 0:  # to the last bit, as in the ideal order
+            if n == 1 and others == 0:  # equal to the ideal order to the last bit
                 gain = reading.gain[levels.code[levels.starts[row]]]
             if gain != 0.0:
                 add(&total, &carry, gain * worth(reading, table.above[row], last))
@@ -223,10 +223,10 @@ cdef double gained(const Levels* levels, const GainReading* reading, Worth worth
 
 
 cdef void order_ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """Puts the pairs of all items in falling order of gain, those never retrieved included."""
+    """Sorts the pairs of all items by falling gain, including the items that were never retrieved."""
     cdef const Table* table = &levels.table
     cdef Py_ssize_t pair, n = 0
-    if room.num_ideal >= 0:  # the same for every cutoff
+    if room.num_ideal >= 0:  # the order is the same for every cutoff
         return
     if table.rows > 0:
         for pair in range(levels.starts[0], levels.starts[table.rows]):
@@ -262,7 +262,7 @@ cdef double ndcg(const Levels* levels, const GainReading* reading, GainRoom* roo
 
 
 cdef double greatest(const Levels* levels, const GainReading* reading) noexcept nogil:
-    """What the gains of a ranking are divided by: the greatest, or 1 if that is less."""
+    """The divisor of the gains of a ranking: the greatest gain, but at least 1."""
     cdef double most = 1.0
     cdef Py_ssize_t pair
     if levels.table.rows > 0:
@@ -278,9 +278,9 @@ cdef double rbp(const Levels* levels, const GainReading* reading, GainRoom* room
 
 
 cdef double err(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """The gains are chances to stop, which rise with the codes. NaN once the room has failed."""
+    """Expected reciprocal rank. The gains are chances to stop, which rise with the codes. NaN if the room has failed."""
     cdef const Table* table = &levels.table
-    cdef Stop* stops = <Stop*>room.keys  # of 16 bytes: room for all
+    cdef Stop* stops = <Stop*>room.keys  # 16 bytes each: the memory is large enough
     cdef Err state
     cdef Py_ssize_t row, pair, i, n
     cdef int64_t start, last
@@ -317,7 +317,7 @@ ctypedef fused code_t:
 
 
 cdef inline uint32_t row_among_few(const score_t* score, Py_ssize_t rows, bint lower_is_better, score_t x) noexcept nogil:
-    """The row of a score, by counting those before it, eight at a time."""
+    """The row of a score, by counting the rows before it, eight at a time."""
     cdef uint32_t before = 0
     cdef Py_ssize_t i
     if lower_is_better:
@@ -331,7 +331,7 @@ cdef inline uint32_t row_among_few(const score_t* score, Py_ssize_t rows, bint l
 
 cdef inline void search_rows(const score_t* score, Py_ssize_t rows, bint lower_is_better, const score_t* x,
                              Py_ssize_t* row) noexcept nogil:
-    """The rows of SEARCHED scores: each binary search waits for its own loads only."""
+    """The rows of SEARCHED scores. Each binary search waits only for its own loads."""
     cdef Py_ssize_t middle
     cdef int j
     for j in range(SEARCHED):
@@ -368,7 +368,7 @@ cdef inline void find_rows(const score_t* score, Py_ssize_t rows, bint lower_is_
 
 
 cdef inline const score_t* as_they_lie(const Column* column, const score_t* type) noexcept nogil:
-    """Scores that need no conversion and lie side by side; else NULL."""
+    """The scores, if they are contiguous and need no conversion, else NULL."""
     if column.stride != sizeof(score_t) or (score_t is double and column.kind != KIND_F64) or (
             score_t is int64_t and column.kind == KIND_U64):
         return NULL
@@ -376,7 +376,7 @@ cdef inline const score_t* as_they_lie(const Column* column, const score_t* type
 
 
 cdef inline Py_ssize_t next_coded(const code_t* codes, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
-    """The next item from i on that has a level, or n."""
+    """The next item from i on with a level, or n."""
     cdef uint64_t some
     while i + 8 // <Py_ssize_t>sizeof(code_t) <= n:
         memcpy(&some, codes + i, 8)
@@ -389,7 +389,7 @@ cdef inline Py_ssize_t next_coded(const code_t* codes, Py_ssize_t i, Py_ssize_t 
 
 
 cdef inline bint alone(Pairs* pairs, Py_ssize_t n) noexcept nogil:
-    """Whether each of n rows has one key; if so, these are the pairs."""
+    """Whether each of n rows has a single key. If so, the keys become the pairs."""
     cdef Py_ssize_t i
     cdef bint once = True
     cdef uint32_t* code = pairs.code + pairs.number
@@ -410,7 +410,7 @@ cdef inline bint alone(Pairs* pairs, Py_ssize_t n) noexcept nogil:
 cdef Py_ssize_t find_typed(const Items* items, const code_t* codes, const score_t* rows, Py_ssize_t num_rows,
                            bint lower_is_better, bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
     cdef score_t x, held
-    cdef score_t* some = <score_t*>(pairs.keys + room)  # of the items with a level
+    cdef score_t* some = <score_t*>(pairs.keys + room)  # the scores of the items with a level
     cdef const score_t* scores = as_they_lie(&items.score, rows)
     cdef Py_ssize_t i = next_coded(codes, 0, items.n), n = 0, numbers = num_rows - nan_row, row
     cdef int64_t key, last = -1
@@ -460,10 +460,10 @@ cdef inline Py_ssize_t find_coded(const Items* items, const code_t* codes, const
 
 cdef Py_ssize_t find_pairs(const Items* items, const void* codes, bint narrow, const Items* rows, bint lower_is_better,
                            bint nan_row, Py_ssize_t room, Pairs* pairs) noexcept nogil:
-    """Appends the pairs of the rows of a ranking, whose scores are ``rows``, and where those of each row start.
+    """Appends the pairs of a ranking, and where the pairs of each row start. ``rows`` are the scores of the rows.
 
-    Codes have 8 bits if narrow, else 32; 0 is that of an item without a level. Returns how many items have one; -1 if
-    there are more than ``room``.
+    Codes have 8 bits if narrow, else 32. Code 0 is for items without a level. Returns the number of items with a level,
+    or -1 if there are more than ``room``.
     """
     if narrow:
         return find_coded(items, <const uint8_t*>codes, rows, lower_is_better, nan_row, room, pairs)

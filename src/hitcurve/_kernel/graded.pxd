@@ -1,5 +1,5 @@
-# Kernels of the measures that blend gain with precision. Plain pointers, no Python objects; what a signal raises is left
-# for the caller.
+# Kernels of the measures that combine gain and precision. Plain pointers, no Python objects. The caller raises what a
+# signal raised.
 from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels
 
 cdef double average_gain(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

@@ -1,11 +1,11 @@
-"""Kernels of the measures that blend gain with precision: Q-measure and its kin, graded average precision, average gain.
+"""Kernels of measures that combine gain and precision: Q-measure, NCU, graded average precision, average gain.
 
-Q-measure and normalised cumulative utility (Sakai & Robertson 2008) have one kernel. Gains come times beta, so that a
-beta of 0 leaves precision. `p` is the chance to go on after a relevant item, 1 for all alike. The term of a relevant item
-is (h + gain so far) / (rank + gain so far of the ideal order). Under expected ties the mean numerator is linear in the
-place of a tie group. The denominator is linear between two gains of the ideal order. So a group is a harmonic sum for
-each of these stretches. With p < 1 the relevant items before a place are hypergeometric, and their number decides what
-the place counts; many places are summed by Euler and Maclaurin's formula.
+Q-measure and normalised cumulative utility (Sakai & Robertson 2008) share a kernel. Gains are multiplied by beta, so that
+a beta of 0 leaves precision. `p` is the chance to go on after a relevant item, or 1 if all relevant items have the same
+weight. The term of a relevant item is (h + gain so far) / (rank + gain so far of the ideal order). Under expected ties the
+mean numerator is linear in the place inside a tie group. The denominator is linear while the gain of the ideal order stays
+the same. So a group is a harmonic sum for each of these parts. With p < 1 the weight of a place depends on the number of
+relevant items before it, which is hypergeometric. The Euler-Maclaurin formula adds many places.
 """
 from libc.math cimport INFINITY, NAN, exp, expm1, fabs, floor, log, pow
 from libc.stdint cimport INT64_MAX, int64_t, uint32_t
@@ -20,10 +20,10 @@ from hitcurve._kernel.sort cimport sort_typed
 from hitcurve._kernel.tree cimport add_at, place_of, up_to
 
 cdef enum:
-    DIRECT = 256  # places up to here, before the end of a group, and runs of so many, are added up one by one
+    DIRECT = 256  # so many places at the start and at the end of a group are added one by one, and so are short runs
 
 cdef double NEGLIGIBLE = 1e-17
-cdef double WIDE = 1e7  # a variance
+cdef double WIDE = 1e7  # from this variance on, cumulants replace the distribution
 
 
 cdef double places(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
@@ -43,10 +43,10 @@ cdef struct Ideal:
     const GainReading* reading
     const int64_t* keys
     Py_ssize_t left
-    int64_t start       # the ranks after it, up to `stop`, have one gain
+    int64_t start       # the ranks after `start`, up to `stop`, have the same gain
     int64_t stop
     double gain
-    double total        # of the gain up to `start`
+    double total        # the sum of the gain up to `start`
     double carry
 
 
@@ -68,33 +68,33 @@ cdef void next_gain(Ideal* ideal) noexcept nogil:
 
 # -------------------------------------------------------------------------------------------------------------- utility
 
-# A tie group in any order; or, with relevant items alone, some of one gain in theirs.
+# A tie group in any order, or consecutive relevant items with the same gain.
 cdef struct Run:
     int64_t above
     int64_t tied
     int64_t hits
-    double had          # relevant items above it, and their gain
-    double rise         # 1, and the mean gain of its relevant items
+    double had          # the number of relevant items above the run, plus their gain
+    double rise         # 1 plus the mean gain of the relevant items of the run
 
-# What is added up.
+# The state of a sum.
 cdef struct Utility:
     Ideal ideal
     double p
     double reached      # the chance to get beyond the relevant items above the run
     double total
     double carry
-    bint done           # the rest is negligible
+    bint done           # whether the rest is negligible
     int64_t work
-    bint failed         # a signal has raised
+    bint failed         # whether a signal has raised
 
 
 cdef inline bint enough(Utility* sum, double reached) noexcept nogil:
-    """Whether what the relevant items to come can add is negligible: at most 1 each."""
+    """Whether the terms of the following relevant items are negligible. Each is at most 1."""
     return sum.p < 1.0 and reached < NEGLIGIBLE * (1.0 - sum.p) * sum.total
 
 
 cdef void add_straight(Utility* sum, const Run* run, int64_t t, int64_t m, double below) noexcept nogil:
-    """The m places after t of them, if all relevant items of the run count the same; `below`: the denominator at t."""
+    """Adds m places after the first t, if all relevant items have the same weight. `below`: the denominator at t."""
     cdef double rate = 1.0, rest = 0.0, step = 1.0 + sum.ideal.gain, delta, slope, had, rise
     if run.hits < run.tied:
         rate = <double>(run.hits - 1) / <double>(run.tied - 1)
@@ -106,7 +106,7 @@ cdef void add_straight(Utility* sum, const Run* run, int64_t t, int64_t m, doubl
         rise *= <double>run.hits / <double>run.tied
     if m == 1:
         add(&sum.total, &sum.carry, sum.reached * ((had + rise) / (below + step)))
-    elif had == below and rise == step:  # ideal so far
+    elif had == below and rise == step:  # the ranking is ideal so far
         add(&sum.total, &sum.carry, sum.reached * <double>m)
     else:
         harmonic_sums(below / step, <double>m, &delta, &slope)
@@ -114,11 +114,11 @@ cdef void add_straight(Utility* sum, const Run* run, int64_t t, int64_t m, doubl
 
 
 cdef double met(Utility* sum, const Run* run, double t, double* reached) noexcept nogil:
-    """The mean numerator after t places, times the chance to get there, which is set; for a t that need not be whole.
+    """The mean numerator after t places, times the chance to get there. Writes this chance. t may be fractional.
 
-    The relevant items among t places are hypergeometric. Their chances are polynomials in t. Where t is not whole, the
-    rarer items are counted, relevant or not: of these there are far fewer than t, or their chance is nil. Where they are
-    spread widely, p is so near to 1 that three cumulants give 1e-16.
+    The number of relevant items among t places is hypergeometric, with probabilities that are polynomials in t. For a
+    fractional t, the rarer items are counted, relevant or not: there are far fewer than t, or their probability is 0. If
+    the distribution is wide, p is so near to 1 that three cumulants are exact to 1e-16.
     """
     cdef double some = <double>(run.hits - 1), others = <double>(run.tied - run.hits), p = sum.p, swap
     cdef double mode, x, weight, power, mass = 0.0, chance = 0.0, mean = 0.0, fall, spread, skew, all = some + others
@@ -142,7 +142,7 @@ cdef double met(Utility* sum, const Run* run, double t, double* reached) noexcep
     mode = floor((some + 1.0) * ((t + 1.0) / (all + 2.0)))
     mode = max(min(mode, some, floor(t)), t - others, 0.0)
     mode = floor(mode)
-    for way in range(2):  # up from the mode, then down from below it
+    for way in range(2):  # up from the mode, then down from the mode
         x = mode
         weight = 1.0
         power = pow(p, x if relevant else t - x)
@@ -174,7 +174,7 @@ cdef inline double term(Utility* sum, const Run* run, double t, double since, do
 
 
 cdef double end_of_smooth(Utility* sum, const Run* run, double t, double since, double below) noexcept nogil:
-    """What Euler and Maclaurin's formula adds at a half less than t, by differences."""
+    """The correction of the Euler-Maclaurin formula at t - 1/2, from differences."""
     cdef double unused
     cdef double a = term(sum, run, t - 2.0, since, below, &unused), b = term(sum, run, t - 1.0, since, below, &unused)
     cdef double c = term(sum, run, t, since, below, &unused), d = term(sum, run, t + 1.0, since, below, &unused)
@@ -182,7 +182,7 @@ cdef double end_of_smooth(Utility* sum, const Run* run, double t, double since, 
 
 
 cdef double add_smooth(Utility* sum, const Run* run, int64_t t, int64_t end, int64_t since, double below) noexcept nogil:
-    """The places from t to before `end`, where a step of one place is small; returns the chance to get beyond them."""
+    """Adds the places from t to before `end`, over which the terms are smooth. Returns the chance to get beyond them."""
     cdef double left = <double>t - 0.5, last = <double>end - 0.5, right, middle, half, panel, reached, from_t = <double>since
     cdef double share = <double>run.hits / <double>run.tied, room
     cdef int i
@@ -209,7 +209,7 @@ cdef double add_smooth(Utility* sum, const Run* run, int64_t t, int64_t end, int
 
 
 cdef void add_falling(Utility* sum, const Run* run, int64_t since, int64_t m, double below) noexcept nogil:
-    """The m places after `since` of them, if each relevant item counts less than the one before."""
+    """Adds m places after the first `since`, if each relevant item has less weight than the relevant item before."""
     cdef double share = <double>run.hits / <double>run.tied, reached = INFINITY
     cdef int64_t t = since, end = since + m, smooth = end
     cdef bint slow = share * (1.0 - sum.p) * DIRECT < 1.0
@@ -228,7 +228,7 @@ cdef void add_falling(Utility* sum, const Run* run, int64_t since, int64_t m, do
 
 
 cdef void add_run(Utility* sum, const Run* run, int64_t last) noexcept nogil:
-    """A run, as far as its places lie within the first `last`."""
+    """Adds the places of a run that are among the first `last` ranks."""
     cdef int64_t at = run.above, m
     cdef double below
     last = min(last, run.above + run.tied)
@@ -245,7 +245,7 @@ cdef void add_run(Utility* sum, const Run* run, int64_t last) noexcept nogil:
 
 
 cdef double utility(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """Q-measure with a p of 1. The items of level 0 gain nothing. NaN once the room has failed."""
+    """Normalised cumulative utility; Q-measure if p is 1. Items of level 0 have no gain. NaN if the room has failed."""
     cdef const Table* table = &levels.table
     cdef int64_t num_relevant = all_hits(table), seen = 0, last
     cdef double gain = 0.0, gain_carry = 0.0, one, of_run, most
@@ -315,13 +315,13 @@ cdef double utility(const Levels* levels, const GainReading* reading, GainRoom* 
 
 # ---------------------------------------------------------------------------------------------- graded average precision
 
-# The relevant items above, by their weights, the highest first: two trees of running sums.
+# The relevant items above, by weight, the highest weight first, in two trees of running sums.
 cdef struct Weights:
-    Py_ssize_t number      # distinct weights
-    const int64_t* places  # of these among the gains
+    Py_ssize_t number      # the number of distinct weights
+    const int64_t* places  # the places of these weights among the gains
     double* weight
-    double* count          # of those so far,
-    double* sum            # and of their weight from the lowest up
+    double* count          # the number of items so far of each weight
+    double* sum            # the sum of their weights, from the lowest weight up
 
 
 cdef inline Py_ssize_t find_weight(const Weights* seen, int64_t place) noexcept nogil:
@@ -329,7 +329,7 @@ cdef inline Py_ssize_t find_weight(const Weights* seen, int64_t place) noexcept 
 
 
 cdef double shared(const Weights* seen, Py_ssize_t i) noexcept nogil:
-    """The lesser weight of item i and of each item above, added up."""
+    """The sum, over the items above, of the lesser of their weight and weight i."""
     return up_to(seen.sum, seen.number - i) + up_to(seen.count, i) * seen.weight[i]
 
 
@@ -339,7 +339,7 @@ cdef void count_in(Weights* seen, Py_ssize_t i, double count) noexcept nogil:
 
 
 cdef void add_precisions(double* total, double* carry, int64_t above, int64_t m, double had, double rise) noexcept nogil:
-    """(had + rise j) / (above + j), for j from 1 to m."""
+    """Adds (had + rise j) / (above + j) for j from 1 to m."""
     cdef double delta, slope
     if m == 1:
         add(total, carry, (had + rise) / (<double>above + 1.0))
@@ -391,7 +391,7 @@ cdef double of_thresholds(const Levels* levels, const GainReading* reading, Gain
         higher = <double>table.hits[row]
         ties = reading.ties
         if n == 1 and table.hits[row] == table.tied[row]:
-            ties = TIES_BEST  # as good as any
+            ties = TIES_BEST  # all orders are the same
         if ties == TIES_WORST:
             start += table.tied[row] - table.hits[row]
         for i in range(n):
@@ -420,10 +420,10 @@ cdef double of_thresholds(const Levels* levels, const GainReading* reading, Gain
 
 
 cdef double graded_precision(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """The gains are the weights of all thresholds up to a level."""
+    """Graded average precision. The gain of a level is the sum of the weights of the thresholds up to it."""
     return of_thresholds(levels, reading, room, False)
 
 
 cdef double graded_precision_of_levels(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """Each level of the ranking has the same weight."""
+    """Graded average precision, where all levels of the ranking have the same weight."""
     return of_thresholds(levels, reading, room, True)

@@ -1,8 +1,8 @@
-# Tables of tie groups, and what every formula over them is made of. Plain pointers, no Python objects, nothing raised.
+# Tables of tie groups, and the parts that all formulas share. Plain pointers, no Python objects, nothing raised.
 from libc.math cimport fabs, log1p
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
-# The numbers of these enums are those of the C interface and never change: what is new comes at the end.
+# These numbers are part of the C interface and never change. New values come last.
 cdef enum Ties:
     TIES_EXPECTED, TIES_BEST, TIES_WORST, TIES_THRESHOLD
 
@@ -14,7 +14,7 @@ cdef enum Interpolation:
     INTERPOLATION_TRAPEZOID, INTERPOLATION_CONTINUOUS, INTERPOLATION_11_POINT_FLOAT, INTERPOLATION_101_POINT_FLOAT
     INTERPOLATION_TRAPEZOID_FROM_1
 
-# One row per tie group that holds a relevant item, from the best score down.
+# A row for each tie group with a relevant item, from the best score down.
 cdef struct Table:
     const int64_t* above
     const int64_t* tied
@@ -23,21 +23,21 @@ cdef struct Table:
     int64_t num_items
     int64_t num_relevant
 
-# What is asked of the table, besides the measure itself.
+# The arguments of a measure.
 cdef struct Reading:
     Ties ties
     Normalize normalize
     Interpolation interpolation
-    int64_t k       # cutoff rank, or NO_CUTOFF; the whole number next to a number of false positives or of hits
-    double x        # beta, alpha, the smallest false-positive rate, or what the false positives or hits are more than k
+    int64_t k       # the cutoff rank, or NO_CUTOFF; or the number of false positives or hits, rounded
+    double x        # beta, alpha, the least false-positive rate, or the number of false positives or hits minus k
     double most     # the greatest false-positive rate, else 1
 
 
 # --------------------------------------------------------------------------------------------- shares of whole numbers
 
-# A share k/n is a float next to it, which times n is a few units in the last place off k.
+# A share k/n is rounded to a float. This float times n differs from k by a few units in the last place.
 cdef inline bint whole_but_for_rounding(int64_t whole, double rest) noexcept nogil:
-    """Whether whole + rest is that whole number but for rounding; not where all numbers are."""
+    """Whether `rest` is only a rounding error. From 2**49 on, only a rest of 0 counts as one."""
     return rest == 0.0 or whole >> 49 == 0 and fabs(rest) <= <double>whole * 8.881784197001252e-16  # 2**-50
 
 
@@ -54,7 +54,7 @@ cdef inline void add(double* total, double* carry, double term) noexcept nogil:
 
 
 cdef inline void add_share(double* total, double* carry, int64_t count, double share) noexcept nogil:
-    """Adds count * share; a count that no double holds in two parts, so that a share of 1 loses nothing of it."""
+    """Adds count * share. A count above 2**53 is added in two parts, so that a share of 1 is exact."""
     if count >> 53:
         add(total, carry, <double>(count >> 31 << 31) * share)
         count &= 0x7FFFFFFF
@@ -64,25 +64,25 @@ cdef inline void add_share(double* total, double* carry, int64_t count, double s
 # ---------------------------------------------------------------------------------------------------------- tie groups
 
 cdef inline void as_read(Ties ties, int64_t* above, int64_t* tied, int64_t hits) noexcept nogil:
-    """The best and the worst order make a group of its relevant items alone, at its first or its last places."""
+    """In the best and the worst order, a group consists of its relevant items, at its first or its last places."""
     if ties == TIES_BEST or ties == TIES_WORST:
         if ties == TIES_WORST:
             above[0] += tied[0] - hits
         tied[0] = hits
 
 
-cdef struct Group:      # zeros before the first
-    Py_ssize_t row      # the next
+cdef struct Group:      # all zeros before the first group
+    Py_ssize_t row      # the next row
     int64_t above
     int64_t tied
     int64_t hits
-    int64_t others      # items in the group that are not relevant
+    int64_t others      # irrelevant items in the group
     int64_t seen        # relevant items above
-    int64_t before      # items above that are not relevant
+    int64_t before      # irrelevant items above
 
 
 cdef inline bint next_group(const Table* table, Ties ties, Group* group) noexcept nogil:
-    """The next group, as ties are read; after the last one all hits are seen."""
+    """Moves to the next group, as ties are read. False after the last group: then `seen` counts all hits."""
     group.seen += group.hits
     if group.row == table.rows:
         group.hits = 0
@@ -99,7 +99,7 @@ cdef inline bint next_group(const Table* table, Ties ties, Group* group) noexcep
 
 # ----------------------------------------------------------------------------------------------- products of two counts
 
-# Exact products of counts have 128 bits, for which C has no portable type.
+# Exact products of counts need 128 bits, and C has no portable type of 128 bits.
 cdef struct Wide:
     uint64_t high
     uint64_t low

@@ -2,7 +2,7 @@ from cpython.mem cimport PyMem_RawRealloc
 
 
 cdef inline bint grow(void** memory, Py_ssize_t* capacity, Py_ssize_t wanted, size_t size) noexcept nogil:
-    """Room for so many things of a size, which keeps what it holds; False if there is no memory."""
+    """Grows memory to at least `wanted` elements of a size, and keeps its content. False if there is no memory."""
     cdef Py_ssize_t more
     cdef void* moved
     if wanted <= capacity[0]:

@@ -1,5 +1,5 @@
-# Kernels of the order of the levels alone: of pairs of items, and of ranks. Plain pointers, no Python objects; what a signal
-# raises is left for the caller.
+# Kernels of measures of pairs of items, and of ranks. Plain pointers, no Python objects. The caller raises what a signal
+# raised.
 from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels
 
 cdef double pairwise_accuracy(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

@@ -1,7 +1,7 @@
-"""Kernels that read the order of the levels alone: of pairs of items of differing level, and of ranks.
+"""Kernels of measures that use only the order of the items: of pairs of items with different levels, and of ranks.
 
-Pairs are counted exactly, in 128 bits. The levels seen so far lie in a tree of running sums, so that n pairs of a level and its
-count cost n log n steps. Items of level 0 are counted, and never gone through.
+Pairs of items are counted exactly, in 128 bits. A tree of running sums has the levels seen so far, so that n entries (a
+level and its count) take n log n steps. Items of level 0 are counted without a loop over them.
 """
 from libc.math cimport NAN, fmin
 from libc.stdint cimport int64_t
@@ -15,7 +15,7 @@ from hitcurve._kernel.tree cimport add_at, place_of, up_to
 
 # --------------------------------------------------------------------------------------------------------------- pairs
 
-# Pairs of items of differing level: the higher level has the better score, the worse one, the same.
+# Pairs of items with different levels: the item of the higher level has the better, the worse, or the same score.
 cdef struct PairCounts:
     Wide right
     Wide wrong
@@ -33,17 +33,17 @@ cdef inline bint none(Wide a) noexcept nogil:
 
 
 cdef inline double difference(Wide a, Wide b) noexcept nogil:
-    """a - b; rounded but once or twice, so that it keeps its digits."""
+    """a - b as a double. The subtraction is exact; only the conversion rounds."""
     if a.high < b.high or (a.high == b.high and a.low < b.low):
         return -difference(b, a)
     return as_double(Wide(a.high - b.high - (a.low < b.low), a.low - b.low))
 
 
 cdef bint count_pairs(const Levels* levels, GainRoom* room, PairCounts* counts) noexcept nogil:
-    """Whether any two items differ in level; not so once the room has failed."""
+    """Counts the pairs. False if all items have the same level, or if the room has failed."""
     cdef const Table* table = &levels.table
     cdef int64_t* codes = room.keys
-    cdef int64_t* tree = room.scratch  # once the codes are sorted
+    cdef int64_t* tree = room.scratch  # used after the codes are sorted
     cdef Py_ssize_t row, pair, place, n = 0, kinds = 0
     cdef int64_t zeros = table.num_items - all_hits(table), seen = 0, in_row, before, others, lower, many
     counts.right = counts.wrong = counts.tied = Wide(0, 0)
@@ -119,18 +119,18 @@ cdef double goodman_kruskal_gamma(const Levels* levels, const GainReading* readi
 # --------------------------------------------------------------------------------------------------------------- ranks
 
 cdef double items_above(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
-    """The sum, over the ranks after `start`, up to `stop`, of how many ranks lie above each."""
+    """The sum of rank - 1 over the ranks after `start`, up to `stop`."""
     return 0.5 * <double>(stop - start) * (<double>start + <double>(stop - 1))
 
 
 cdef double mean_percentile_rank(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """Of the items that gain, weighted by what they do."""
+    """The mean percentile rank of the items, weighted by their gains."""
     cdef const Table* table = &levels.table
     cdef double total = 0.0, carry = 0.0
     cdef Py_ssize_t pair
     if table.rows == 0:
         return NAN
-    if table.num_items == 1:  # as of any number of items that are all relevant
+    if table.num_items == 1:  # the same value as for more items that are all relevant
         return 0.5
     for pair in range(levels.starts[0], levels.starts[table.rows]):
         add(&total, &carry, reading.gain[levels.code[pair]] * <double>levels.count[pair])

@@ -1,53 +1,53 @@
-# Items thrown into parts by their score. Plain pointers, no Python objects, nothing raised.
+# Items distributed to parts by their score. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int64_t, uint16_t, uint32_t, uint64_t
 
 from hitcurve._kernel.columns cimport Items, ScoreType, Tally
 from hitcurve._kernel.sort cimport Buckets, score_t
 
 cdef enum:
-    # The first block of a part begins so far behind that of the part before; else all parts would be written to at
-    # addresses that share a place in the cache.
+    # The distance of the first blocks of two parts. With other distances, the addresses of all parts would compete for the
+    # same lines of the cache.
     STAGGER = 24
-    LINK = 256          # items of a block
-    SLOTS = 2           # slots of a part for each threshold, at least
-    IN_SLOTS = 0x8000   # thresholds of a part from which it is not cut into slots
-    CROWDED = 8         # a share of the scores in one part up to which a map for simd_buckets does
-    MOST_THROWN = 0x7FFFFFFF  # items of a ranking that is thrown: their places have 32 bits
+    LINK = 256          # the number of items of a block
+    SLOTS = 2           # the least number of slots for each threshold of a part
+    IN_SLOTS = 0x8000   # a part with so many thresholds is not cut into slots
+    CROWDED = 8         # a map for simd_buckets is good if no part has more than 1 / CROWDED of the scores
+    MOST_THROWN = 0x7FFFFFFF  # the most items of a distributed ranking: positions have 32 bits
 
-# An interval of scores, cut into slots of 2**shift keys; a slot knows how many thresholds of the part lie before it.
+# An interval of scores, cut into slots of 2**shift keys. A slot has the number of thresholds of the part before it.
 cdef struct Part:
     uint64_t least      # key of the least score
-    size_t first        # its first slot among those of all parts, where these lie together
+    size_t first        # its first slot, if the slots of all parts are in a single array
     uint32_t shift
-    uint32_t slots      # how many; 0: the thresholds are searched
+    uint32_t slots      # the number of slots; 0: binary search in the thresholds
 
 cdef struct Parts:
-    void* items         # blocks of LINK
-    uint32_t* before    # of each block: the block before it in its part, or itself
-    uint32_t* place     # of each part: where its next item goes
+    void* items         # blocks of LINK items
+    uint32_t* before    # for each block, the block before it in its part, or itself
+    uint32_t* place     # for each part, the position of its next item
     uint32_t used
 
 
-# A block of a part: the places of its items.
+# A block of a part: the positions of its items.
 cdef struct Link:
     uint32_t block
     uint32_t begin
     uint32_t end
 
-# How all items of a ranking, the relevant ones too, are thrown: part p holds the others in stream 2p, the relevant in
-# stream 2p + 1.
+# The map that distributes all items of a ranking, including the relevant items: part p has the irrelevant items in stream
+# 2p, and the relevant items in stream 2p + 1.
 cdef struct PartMap:
     Buckets buckets
     ScoreType type
-    uint32_t number     # of parts
-    const Part* parts   # those of the map, as yet without slots; before and after them lie parts without bounds
+    uint32_t number     # the number of parts
+    const Part* parts   # the parts of the map, without slots; the parts before and after them have no bounds
 
-# The relevant scores of a part, sorted, and the counts of its other items.
+# The sorted relevant scores of a part, and the counts of its other items.
 cdef struct Counted:
     void* thresholds
     Py_ssize_t m
-    uint32_t* counts    # as of ``count_items``
-    int64_t* hits       # how often each threshold occurs; NULL: once
+    uint32_t* counts    # as in ``count_items``
+    int64_t* hits       # how often each threshold occurs; NULL: once each
 
 
 cdef inline uint32_t first_place(uint32_t part) noexcept nogil:
@@ -61,7 +61,7 @@ cdef inline void last_link(const Parts* parts, uint32_t part, Link* link) noexce
 
 
 cdef inline bint link_before(const Parts* parts, uint32_t part, Link* link) noexcept nogil:
-    """The block before this one in its part, if there is one."""
+    """Moves to the block before this block in its part. False if there is none."""
     if link.block == part:
         return False
     link.block = parts.before[link.block]

@@ -1,7 +1,7 @@
-"""Items thrown into parts by their score, and counted part by part, in the first caches.
+"""Items are distributed to parts by their score, and counted part by part, in the first caches.
 
-A part holds some hundreds or thousands of thresholds. Its items lie in a chain of blocks. Where it pays, a part is cut
-into slots, so many that few hold more than one threshold.
+A part has some hundreds or thousands of thresholds. Its items are in a chain of blocks. If it pays off, a part is cut
+into slots, so that few slots have more than one threshold.
 """
 from libc.stdint cimport UINT32_MAX, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -15,7 +15,7 @@ from hitcurve._kernel.thresholds cimport (
     not_below, spread_scores, spread_uppers,
 )
 
-# The same loop for AVX2 (see there).
+# The same loop for AVX2 (see _simd.h).
 cdef extern from "_simd.h":
     void simd_slots(const void* x, Py_ssize_t n, bint is_double, int64_t least, uint32_t shift, uint32_t* slots) noexcept nogil
 
@@ -31,12 +31,12 @@ cdef inline size_t num_blocks(Py_ssize_t n, uint32_t number) noexcept nogil:
 
 
 cdef size_t parts_size(Py_ssize_t n, uint32_t number, size_t size) noexcept nogil:
-    """Bytes for n items of a size in so many parts."""
+    """The bytes for n items of a size in so many parts."""
     return num_blocks(n, number) * (LINK * size + sizeof(uint32_t)) + number * sizeof(uint32_t)
 
 
 cdef void lay_parts(void* memory, Py_ssize_t n, uint32_t number, size_t size, Parts* parts) noexcept nogil:
-    """Empty parts in memory of parts_size(...) bytes."""
+    """Makes empty parts in memory of parts_size(...) bytes."""
     parts.items = memory
     parts.before = <uint32_t*>(<char*>memory + num_blocks(n, number) * LINK * size)
     parts.place = parts.before + num_blocks(n, number)
@@ -53,7 +53,7 @@ cdef void open_parts(Parts* parts, uint32_t number) noexcept nogil:
 
 cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, const char* ahead, Py_ssize_t stride,
                       Parts* parts) noexcept nogil:
-    """Throws n items, and meanwhile fetches as many from elsewhere, so far apart, that come next."""
+    """Distributes n items to parts, and meanwhile prefetches the next items, which are so far apart."""
     cdef score_t* items = <score_t*>parts.items
     cdef uint32_t* places = parts.place
     cdef uint32_t part, place
@@ -73,7 +73,7 @@ cdef void throw_typed(const uint32_t* part_of, const score_t* x, Py_ssize_t n, c
 
 
 cdef void lay_map(const Buckets* buckets, Part* part) noexcept nogil:
-    """The parts of a map: as yet none has slots, and the shift is that of the whole part."""
+    """Makes the parts of a map. They have no slots yet, and the shift of the whole part."""
     cdef uint64_t key = buckets.least
     cdef uint32_t cell, _inside
     for cell in range(buckets.num_cells):
@@ -84,7 +84,7 @@ cdef void lay_map(const Buckets* buckets, Part* part) noexcept nogil:
 
 
 cdef void cut_into_slots(Part* part, Py_ssize_t thresholds) noexcept nogil:
-    """Cuts a part with so many thresholds, below IN_SLOTS: SLOTS to twice as many for each, at most 2**16 slots."""
+    """Cuts a part with so many thresholds (below IN_SLOTS) into SLOTS to 2 SLOTS for each, at most 2**16 slots."""
     cdef uint32_t bits = 0
     while bits < part.shift and (<Py_ssize_t>1 << bits) < SLOTS * thresholds:
         bits += 1
@@ -93,7 +93,7 @@ cdef void cut_into_slots(Part* part, Py_ssize_t thresholds) noexcept nogil:
 
 
 cdef inline void find_slots(const Part* part, const score_t* x, Py_ssize_t n, uint32_t* slots) noexcept nogil:
-    """The slot of each score of a part. Writes up to 7 places beyond."""
+    """Writes the slot of each score of a part, and up to 7 elements beyond."""
     cdef Py_ssize_t i
     if simd and score_t is not int64_t:
         simd_slots(x, n, score_t is double, <int64_t>(part.least ^ <uint64_t>1 << 63), part.shift, slots)
@@ -104,7 +104,7 @@ cdef inline void find_slots(const Part* part, const score_t* x, Py_ssize_t n, ui
 
 cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thresholds, Py_ssize_t m, const score_t* x,
                      Py_ssize_t n, const score_t* next_block, uint32_t* counts) noexcept nogil:
-    """Each item by its slot, which knows how many thresholds of the part lie before it."""
+    """Counts each item by its slot, which has the number of thresholds of the part before it."""
     cdef uint32_t slots[LINK + 8]
     cdef Py_ssize_t i, place
     if part.slots == 0:
@@ -116,24 +116,24 @@ cdef void count_part(const Part* part, const uint16_t* rank, const score_t* thre
     for i in range(n):
         place = rank[slots[i]]
         place += thresholds[place] < x[i]
-        if unlikely(thresholds[place] < x[i]):  # a second threshold of the slot
+        if unlikely(thresholds[place] < x[i]):  # the slot has a second threshold
             place += not_below(thresholds + place, rank[slots[i] + 1] - place, x[i])
-        # It is not below x; that makes "at most" the cheaper way to say "equal".
+        # The threshold is not below x, so "at most" means "equal", and is cheaper.
         counts[2 * place + (thresholds[place] <= x[i])] += 1
 
 
 # ------------------------------------------------------------------------------------------ a ranking thrown as a whole
-# Where many items are relevant, sorting them all and counting against them all leaves the caches. So they are thrown as
-# the other items are, by a map that a sample makes, and sorted part by part.
+# If many items are relevant, sorting them, and counting against them, exceeds the caches. So they are distributed to parts
+# as the other items are, by a map of a sample, and sorted part by part.
 
 cdef enum:
-    THROW_FROM = 80_000   # relevant items from which this pays,
-    THROW_ITEMS = 24      # up to so many items for each of them
-    SAMPLED = 4096        # scores of which the map is made
-    IN_PART = 16384       # relevant items wanted in a part, were they spread as all items are
-    PARTS_LEAST = 128     # parts wanted
+    THROW_FROM = 80_000   # this pays off from so many relevant items,
+    THROW_ITEMS = 24      # with at most so many items for each relevant item
+    SAMPLED = 4096        # the size of the sample for the map
+    IN_PART = 16384       # the wanted number of relevant items of a part, if distributed as all items
+    PARTS_LEAST = 128     # the least number of parts
     PARTS_MOST = 512
-    SAME = 8              # fewer distinct ones than one in so many of the sample: sorting them all costs little
+    SAME = 8              # if less than 1 / SAME of the sample is distinct, sorting all scores costs little
 
 
 cdef bint pays_throwing(Py_ssize_t relevant, Py_ssize_t n) noexcept nogil:
@@ -145,13 +145,13 @@ cdef inline uint32_t wanted_parts(Py_ssize_t relevant) noexcept nogil:
 
 
 cdef size_t part_map_size(Py_ssize_t relevant) noexcept nogil:
-    """Bytes that build_part_map needs."""
+    """The bytes that build_part_map needs."""
     return ((CELLS + 2) * (sizeof(Cell) + sizeof(uint32_t)) + 2 * SAMPLED * sizeof(int64_t)
             + most_buckets(wanted_parts(relevant)) * sizeof(Part))
 
 
 cdef inline Py_ssize_t sample_typed(const Items* items, score_t* sample) noexcept nogil:
-    """Scores from all over the ranking, at least one."""
+    """Samples scores from the whole ranking, at least one score."""
     cdef score_t room
     cdef Py_ssize_t i, found = 0, wanted = min(SAMPLED, items.n)
     for i in range(wanted):
@@ -163,7 +163,7 @@ cdef inline Py_ssize_t sample_typed(const Items* items, score_t* sample) noexcep
 
 
 cdef inline uint32_t most_alike(const Buckets* buckets, const score_t* sorted_scores, Py_ssize_t n) noexcept nogil:
-    """The most scores of one bucket."""
+    """The most scores in a bucket."""
     cdef uint32_t bucket, last = UINT32_MAX, alike = 0, most = 0
     cdef Py_ssize_t i
     for i in range(n):
@@ -192,7 +192,7 @@ cdef inline bint build_map_typed(const Items* items, uint32_t wanted, score_t* s
 
 
 cdef bint build_part_map(const Items* items, Py_ssize_t relevant, void* memory, PartMap* map) noexcept nogil:
-    """Makes the map for items of which so many are relevant; whether their scores differ enough that this pays."""
+    """Makes the map for items with so many relevant items. False if too few scores differ for this to pay off."""
     cdef Cell* cells = <Cell*>memory
     cdef uint32_t* packed = <uint32_t*>(cells + CELLS + 2)
     cdef int64_t* sample = <int64_t*>(packed + CELLS + 2)
@@ -217,7 +217,7 @@ cdef size_t thrown_size(const PartMap* map, Py_ssize_t n) noexcept nogil:
 
 
 cdef void open_thrown(const PartMap* map, Py_ssize_t n, void* memory, Parts* thrown) noexcept nogil:
-    """Room for n items, in memory of thrown_size(...) bytes."""
+    """Prepares parts for n items, in memory of thrown_size(...) bytes."""
     lay_parts(memory, n, 2 * map.number, score_size(map.type), thrown)
 
 
@@ -233,7 +233,7 @@ cdef bint throw_scores_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
         n = min(stop - start, BLOCK)
         x = load_scores(&items.score, start, n, scores)
         if x is not scores:
-            memcpy(scores, x, n * sizeof(score_t))  # another thread may write to x, but what is thrown must lie in its part
+            memcpy(scores, x, n * sizeof(score_t))  # another thread may write to x, but an item must be in its part
         label = load_labels(&items.label, start, n, flags)
         kept = n
         if find_buckets(&map.buckets, <const score_t*>scores, n, False, streams):
@@ -262,7 +262,7 @@ cdef bint throw_scores_typed(const Items* items, Py_ssize_t start, Py_ssize_t st
 
 cdef bint throw_scores(const Items* items, Py_ssize_t start, Py_ssize_t stop, const PartMap* map, Parts* thrown,
                        Tally* tally) noexcept nogil:
-    """Throws the items from start to stop; False when a NaN that is not allowed was met. Other NaN are only counted."""
+    """Distributes the items from start to stop. False if a NaN is not allowed. Allowed NaN are only counted."""
     if items.type == SCORE_FLOAT:
         return throw_scores_typed(items, start, stop, map, <const float*>NULL, thrown, tally)
     if items.type == SCORE_DOUBLE:
@@ -281,16 +281,16 @@ cdef Py_ssize_t thrown_items(const Parts* thrown, uint32_t stream) noexcept nogi
 
 
 cdef size_t counted_size(Py_ssize_t relevant) noexcept nogil:
-    """Bytes that count_thrown needs for a part with so many relevant items."""
+    """The bytes that count_thrown needs for a part with so many relevant items."""
     return ((2 * <size_t>relevant + 2) * (sizeof(int64_t) + sizeof(uint32_t)) + (relevant + 4) * sizeof(uint16_t)
             + (2 * SLOTS * <size_t>relevant + 4) * sizeof(uint16_t))
 
 
 cdef inline void keep_slots(score_t* scores, Py_ssize_t n, const Part* part, uint16_t* ranks, uint16_t* distinct,
                             int64_t* hits) noexcept nogil:
-    """Leaves each of the sorted scores once, and makes the places where the slots begin those among the distinct ones.
+    """Keeps each of the sorted scores once, and changes the starts of the slots to positions among the distinct scores.
 
-    ``distinct`` has room for n + 1. Equal scores lie in one slot.
+    ``distinct`` has space for n + 1 scores. Equal scores are in the same slot.
     """
     cdef Py_ssize_t i, slot, m = 0
     cdef bint fresh
@@ -372,7 +372,7 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
             if not link_before(&thrown[w], 2 * number, &link):
                 break
     if part.slots > 0:
-        counts[2 * m] += counts[2 * m + 1]  # items as great as a score can be equal the one beyond all thresholds
+        counts[2 * m] += counts[2 * m + 1]  # items with the greatest possible score equal the threshold beyond all
     counted.thresholds = scores
     counted.m = m
     counted.counts = counts
@@ -380,7 +380,7 @@ cdef inline void count_thrown_typed(const PartMap* map, const Parts* thrown, Py_
 
 cdef void count_thrown(const PartMap* map, const Parts* thrown, Py_ssize_t workers, uint32_t part, void* memory,
                        Counted* counted) noexcept nogil:
-    """Sorts the relevant items of a part that so many workers have thrown, and counts the others against them."""
+    """Sorts the relevant items of a part, from so many workers, and counts the other items against them."""
     if map.type == SCORE_FLOAT:
         count_thrown_typed(map, thrown, workers, part, <float*>memory, counted)
     elif map.type == SCORE_DOUBLE:

@@ -1,4 +1,4 @@
-# Kernels that read the ROC curve off a hit-curve table. Plain pointers, no Python objects, nothing raised.
+# Kernels of the ROC curve of a hit-curve table. Plain pointers, no Python objects, nothing raised.
 from hitcurve._kernel.groups cimport Reading, Table
 
 cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil

@@ -10,11 +10,11 @@ from hitcurve._kernel.groups cimport (
 )
 
 cdef enum:
-    SUMMED = 64  # logarithms of numbers below this, or fewer of them, are added up one by one
+    SUMMED = 64  # logarithms of numbers below SUMMED, and fewer than SUMMED logarithms, are added one by one
 
 
 cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
-    """Share of (relevant, not relevant) pairs in the right order; a tied pair counts a half, one or nothing."""
+    """The share of (relevant, irrelevant) pairs in the right order. A tied pair counts 1/2, 1 or 0, as ties are read."""
     cdef Wide halves = [0, 0]
     cdef Wide pairs = [0, 0]
     cdef int64_t negatives = table.num_items - table.num_relevant
@@ -28,7 +28,7 @@ cdef double roc_auc(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double partial_share(const Table* table, const Reading* reading) noexcept nogil:
-    """Area under the ROC curve over the first k + x false positives, x from -1/2 to 1/2, over that of a perfect ranking."""
+    """Area under the ROC curve over the first k + x false positives, divided by the greatest. x is from -1/2 to 1/2."""
     cdef double total = 0.0, carry = 0.0, room, steps, part = reading.x, width = <double>reading.k + reading.x
     cdef int64_t down = reading.k
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
@@ -41,10 +41,10 @@ cdef double partial_share(const Table* table, const Reading* reading) noexcept n
         room = <double>(reading.k - group.before - group.others) + reading.x
         if room >= 0.0:
             room += 0.5 * <double>group.others
-        elif reading.ties == TIES_THRESHOLD:  # the ramp up to the last of them, a share of its whole height
+        elif reading.ties == TIES_THRESHOLD:  # a part of the ramp of the group
             room = <double>(reading.k - group.before) + reading.x
             room *= 0.5 * (room / <double>group.others)
-        else:  # the first steps of the mean, each as wide as one of the others
+        else:  # the first steps of the mean curve, each as wide as an irrelevant item
             steps = <double>(down - group.before)
             room = (steps + 1.0) / (<double>group.others + 1.0) * (0.5 * steps + part)
         add_share(&total, &carry, group.hits, room / width)
@@ -57,7 +57,7 @@ cdef double partial_roc_area(const Table* table, const Reading* reading) noexcep
 
 
 cdef double partial_roc_auc(const Table* table, const Reading* reading) noexcept nogil:
-    """McClish's (1 + (area - least) / (most - least)) / 2, without its differences."""
+    """McClish's (1 + (area - least) / (most - least)) / 2, computed without cancellation."""
     cdef int64_t negatives = table.num_items - table.num_relevant
     cdef double beyond = (<double>(negatives - reading.k) - reading.x) / <double>negatives
     return (partial_share(table, reading) + beyond) / (1.0 + beyond)
@@ -69,7 +69,7 @@ cdef double auac(const Table* table, const Reading* reading) noexcept nogil:
 
 
 cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept nogil:
-    """TPR / FPR where the curve has passed k + x false positives, x from -1/2 to 1/2; next to k they are k."""
+    """TPR / FPR after k + x false positives, x from -1/2 to 1/2. If x is rounding error, it counts as 0."""
     cdef int64_t down = reading.k, passed = 0, negatives = table.num_items - table.num_relevant
     cdef double tp = 0.0, part = reading.x
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
@@ -85,21 +85,21 @@ cdef double roc_enrichment(const Table* table, const Reading* reading) noexcept 
             passed += group.hits
         elif reading.ties == TIES_THRESHOLD:
             tp = <double>group.hits * ((<double>(down - group.before) + part) / <double>group.others)
-        else:  # those before the next of the others
+        else:  # the hits before the next irrelevant item
             tp = <double>group.hits * (<double>(down - group.before + 1) / <double>(group.others + 1))
     return (<double>passed + tp) / <double>table.num_relevant * (<double>negatives / (<double>down + part))
 
 
 # --------------------------------------------------------------------------------------------------------- over logarithms
 
-# A number of false positives: a whole number and a rest from -1/2 to 1/2, of which no digit is lost next to 0.
+# A number of false positives: a whole number, and a rest from -1/2 to 1/2, so that rests near 0 keep their digits.
 cdef struct Place:
     int64_t whole
     double rest
 
 
 cdef Place place_at(double rate, int64_t negatives) noexcept nogil:
-    """Their product, but for the rounding of the rest; the rate is in (0, 1]."""
+    """rate * negatives. Only the rest is rounded. The rate is in (0, 1]."""
     cdef int exponent = 0, shift
     cdef Wide product = [0, 0]
     cdef Wide rest = [0, 0]
@@ -131,20 +131,20 @@ cdef Place place_at(double rate, int64_t negatives) noexcept nogil:
 
 
 cdef inline double beyond(Place place, int64_t count) noexcept nogil:
-    """By how much a place lies beyond so many false positives."""
+    """The number of false positives at a place, minus `count`."""
     return <double>(place.whole - count) + place.rest
 
 
 cdef inline double log_over(Place end, int64_t count) noexcept nogil:
-    """The logarithm of the end over so many false positives, which is less."""
+    """log(end / count), where count is less than the end."""
     return log1p(beyond(end, count) / <double>count)
 
 
 cdef double logs(Place end, int64_t first, int64_t last) noexcept nogil:
-    """The sum of log(end / i) over whole i from first, above 0, to last, below the end.
+    """The sum of log(end / i) over whole i from first (above 0) to last (below the end).
 
-    The first ones, or a few, are added up. The others are the integral from first - 1/2 to last + 1/2 and three
-    corrections (Euler and Maclaurin's formula by midpoints). The next one is below 1e-16.
+    The first terms, and short sums, are added one by one. The other terms are the integral from first - 1/2 to last + 1/2
+    and three corrections (the midpoint Euler-Maclaurin formula). The next correction is below 1e-16.
     """
     cdef double total = 0.0, carry = 0.0, a, b, c, width
     cdef bint few = last - first < SUMMED
@@ -165,9 +165,9 @@ cdef double logs(Place end, int64_t first, int64_t last) noexcept nogil:
 
 
 cdef double log_ramp(Place start, Place end, double span, int64_t before, int64_t others) noexcept nogil:
-    """Integral over ln x, from the start to the end, of a ramp from 0 at x = before to 1 so many others later (then 1).
+    """The integral over ln x, from start to end, of a ramp from 0 at x = before to 1 at x = before + others (then 1).
 
-    The start is below the last of them, the end above the first.
+    The start is below the end of the ramp, and the end is above its beginning.
     """
     cdef double low = <double>before, offset = 0.0, length, rise, x
     cdef int64_t after = before + others
@@ -193,10 +193,10 @@ cdef inline double log_width(const Reading* reading) noexcept nogil:
 
 
 cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
-    """Area under TPR over log FPR from min_fpr to max_fpr, over that of a perfect ranking.
+    """Area under TPR over log FPR from min_fpr to max_fpr, divided by the area of a perfect ranking.
 
-    A relevant item of a tie group comes with equal chances before each of its d others and behind them all. So its mean
-    area is that of d + 1 steps.
+    A relevant item of a tie group is equally likely before each of the d irrelevant items of the group, and after all.
+    So its mean area is the mean of d + 1 steps.
     """
     cdef double total = 0.0, carry = 0.0, share, steps, width = log_width(reading), span
     cdef int64_t negatives = table.num_items - table.num_relevant, last, first, below
@@ -219,7 +219,7 @@ cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
             steps = <double>(group.others + 1)
             share = <double>max(0, first - group.before) / steps
             share += logs(end, max(first, group.before), min(below, last)) / width / steps
-        # As a share of what the item has at the top: a perfect ranking adds up to whole numbers.
+        # As a share of the item's area at the top, so that a perfect ranking adds whole numbers.
         add_share(&total, &carry, group.hits, share)
     return fmin(1.0, (total + carry) / <double>table.num_relevant)
 

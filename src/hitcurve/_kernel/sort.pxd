@@ -1,4 +1,4 @@
-# Scores told apart by their bits: the map from scores to buckets, and sorting by it. Plain pointers, no Python objects.
+# The map from scores to buckets by the bits of the scores, and sorting by this map. Plain pointers, no Python objects.
 from libc.math cimport floor
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -10,9 +10,9 @@ ctypedef fused score_t:
     int64_t
 
 cdef enum:
-    CELLS = 2048        # most cells of a map
+    CELLS = 2048        # the most cells of a map
 
-# A cell is an interval of keys, and cut into 2**j buckets: bucket = (key >> shift) + base, modulo 2**32.
+# A cell is an interval of keys, which is cut into 2**j buckets: bucket = (key >> shift) + base, modulo 2**32.
 cdef struct Cell:
     uint32_t base
     uint32_t shift
@@ -20,16 +20,16 @@ cdef struct Cell:
 # A monotone map from scores to buckets 0 .. number - 1.
 cdef struct Buckets:
     uint64_t least      # key of the least score
-    uint64_t span       # key of the greatest less that of the least
-    uint32_t shift      # (key - least) >> shift is the cell
+    uint64_t span       # key of the greatest score minus key of the least score
+    uint32_t shift      # the cell is (key - least) >> shift
     uint32_t number
     uint32_t num_cells
     Cell* cells
-    const uint32_t* packed  # the cells as simd_buckets wants them: base << 5 | shift; NULL: the map is not for it
+    const uint32_t* packed  # the cells for simd_buckets: base << 5 | shift; NULL: the map is not for simd_buckets
 
 
 cdef inline uint64_t key_of(score_t x) noexcept nogil:
-    """Whole numbers in the order of the scores; 0.0 and -0.0 have the same. Not for NaN."""
+    """A whole number for each score, in the order of the scores. 0.0 and -0.0 have the same key. Not for NaN."""
     cdef int32_t narrow
     cdef int64_t wide
     if score_t is float:
@@ -45,14 +45,14 @@ cdef inline uint64_t key_of(score_t x) noexcept nogil:
 
 
 cdef inline uint32_t bucket_inside(const Buckets* buckets, uint64_t key) noexcept nogil:
-    """For a key between the least and the greatest."""
+    """The bucket of a key between the least and the greatest key."""
     cdef uint64_t place = key - buckets.least
     cdef Cell cell = buckets.cells[place >> buckets.shift]
     return <uint32_t>(place >> cell.shift) + cell.base
 
 
 cdef inline Py_ssize_t sample_place(Py_ssize_t i, Py_ssize_t sampled, Py_ssize_t n) noexcept nogil:
-    """The i-th of so many places in n, spread evenly, but not so evenly that they could follow a period of the data."""
+    """Position i of a sample of n positions, spread evenly, but without a period that data could have."""
     cdef double golden = 0.6180339887498949 * <double>i
     return <Py_ssize_t>((<double>i + golden - floor(golden)) * <double>n / <double>sampled)
 
@@ -63,31 +63,31 @@ cdef void lay_small(score_t* scores, Py_ssize_t n, score_t* to, uint32_t number,
                     int depth) noexcept nogil
 cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept nogil
 
-# Items laid out by their id, their order kept: thrown into heaps by the upper bits, then heap by heap in the caches.
+# Items are sorted by their id, in a stable order: distributed to heaps by the upper bits, then sorted heap by heap.
 cdef enum:
-    MOST_HEAPS = 512        # places written to at the same time: more of them miss the caches
-    MOST_LAID = 0x7FFFFFFF  # items, and ids from the least to the greatest
+    MOST_HEAPS = 512        # the most heaps: writing to more positions at a time misses the caches
+    MOST_LAID = 0x7FFFFFFF  # the most items, and the greatest range of ids
 
 cdef struct Item:
     uint64_t score
-    uint32_t id             # its lower bits, and the label above them
+    uint32_t id             # the lower bits of the id, and the label above these bits
     uint32_t place
 
 cdef struct Layout:
     const uint64_t* ids     # modulo 2**64
     const void* scores
-    uint32_t size           # of a score: 8 or 4 bytes; 0: they are not wanted
-    const uint8_t* labels   # NULL: they are not wanted
+    uint32_t size           # the bytes of a score: 8 or 4; 0: no scores
+    const uint8_t* labels   # NULL: no labels
     void* laid_scores
     uint8_t* laid_labels
-    uint32_t* order         # the item that comes to each place
-    int64_t* offsets        # where the items of each id begin
-    uint64_t low            # the least id,
-    uint64_t span           # and how many from there to the greatest
-    uint32_t shift          # an id from there, shifted so far, is a heap
-    uint32_t* codes         # the ids, from the least on; a copy, for another thread may write to the ids
-    uint32_t* ends          # of each heap: first how many items it has, then where its next one goes, then where it ends
-    uint32_t* places        # for the ids of a heap
+    uint32_t* order         # the item at each position
+    int64_t* offsets        # where the items of each id start
+    uint64_t low            # the least id
+    uint64_t span           # the number of ids from the least to the greatest
+    uint32_t shift          # the heap of an id is (id - low) >> shift
+    uint32_t* codes         # id - low of each item: a copy, because another thread may write to the ids
+    uint32_t* ends          # for each heap: first its number of items, then the position of its next item, then its end
+    uint32_t* places        # positions for the ids of a heap
     Item* items
 
 cdef void count_heaps(const Layout* layout, Py_ssize_t start, Py_ssize_t stop) noexcept nogil

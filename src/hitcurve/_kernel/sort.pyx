@@ -1,10 +1,10 @@
 """Sorting by the bits of the scores.
 
-A score's bits, read as a whole number with the sign taken care of, keep the order of the scores. Cut evenly into cells,
-and each cell again into as many buckets as the scores in it want, they make a map from scores to buckets that is
-monotone, costs a few instructions and no comparison, and is even for anything that is smooth on a linear or on a
-logarithmic scale. Scores are sorted by it (here), and counted by it (count.pyx). Where it is uneven after all, what
-lies in one bucket is spread by a map of its own.
+The bits of a score, read as a whole number with the sign handled, have the order of the scores. These numbers are cut
+evenly into cells, and each cell into buckets, more buckets if the cell has more scores. This makes a map from scores to
+buckets that is monotone and costs a few instructions without a comparison. The buckets are evenly filled if the scores are
+smooth on a linear or a logarithmic scale. The map is used to sort scores (here), and to count them (count.pyx). A bucket
+with too many scores gets a map of its own.
 """
 from libc.stdint cimport UINT64_MAX, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -12,15 +12,15 @@ from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 
 cdef enum:
-    INSERTION = 32      # up to here insertion beats a map
-    SMALL_SORT = 4096   # up to here one map is enough: scores and buckets stay in the first caches
+    INSERTION = 32      # up to so many scores, insertion sort is faster than a map
+    SMALL_SORT = 4096   # up to so many scores, a single map is enough: scores and buckets stay in the first caches
     SMALL_CELLS = 512
-    PART = 512          # else parts of about so many scores first
-    MOST_PARTS = 2048   # places written to at the same time
+    PART = 512          # more scores are first distributed to parts of about so many scores
+    MOST_PARTS = 2048   # the most parts, which are written to at the same time
     SAMPLE = 2048
-    DEPTH = 4           # maps in maps, before a sort that no input can slow down
+    DEPTH = 4           # the most nested maps; then heapsort, which no input slows down
 
-# What one map needs lies on the stack only once: threads have 128 KB of it with musl, and maps in maps took 350.
+# The memory of a map is on the stack only once: with musl threads have a stack of 128 KB, and nested maps took 350 KB.
 cdef struct Places:
     uint16_t ends[2 * SMALL_SORT + SMALL_CELLS]
     uint16_t place[SMALL_SORT]
@@ -40,7 +40,7 @@ cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_s
                        Buckets* buckets) noexcept nogil:
     """Makes a map with about ``limit`` buckets for n scores, n > 0, in any order.
 
-    ``cells`` has room for ``most_cells``, a power of two from 64 to CELLS. There are at most 2 * limit + most_cells buckets.
+    ``cells`` has space for ``most_cells``, a power of two from 64 to CELLS. The map has at most 2 * limit + most_cells buckets.
     """
     cdef uint32_t counts[CELLS]
     cdef uint64_t least = UINT64_MAX, greatest = 0, key
@@ -62,8 +62,8 @@ cdef void spread_typed(const score_t* scores, Py_ssize_t n, uint32_t limit, Py_s
     memset(counts, 0, num_cells * sizeof(uint32_t))
     for i in range(n):
         counts[(key_of(scores[i]) - least) >> shift] += 1
-    # Where scores lie on both sides of 0, most cells are for those that are nearly 0, and hold none. Few buckets are wanted:
-    # cells are joined until no more than that hold scores.
+    # If there are scores below and above 0, most cells are for numbers near 0, and are empty. Few buckets are wanted, so
+    # cells are joined until at most this number of cells has scores.
     while few and num_cells > 64:
         held = 0
         for cell in range(num_cells):
@@ -115,7 +115,7 @@ cdef void sift_down(score_t* heap, Py_ssize_t root, Py_ssize_t n) noexcept nogil
 
 
 cdef void heap_sort(score_t* scores, Py_ssize_t n) noexcept nogil:
-    """For what one map after another leaves together."""
+    """Heapsort, for scores that several maps did not separate."""
     cdef Py_ssize_t i
     cdef score_t x
     for i in range(n // 2 - 1, -1, -1):
@@ -135,7 +135,7 @@ cdef inline bint is_sorted(const score_t* scores, Py_ssize_t n) noexcept nogil:
 
 
 cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, PartsSpace* space, int depth) noexcept nogil:
-    """Sorts scores, many of them: into parts by a coarse map, which a sample of them makes, then each part."""
+    """Sorts many scores: distributes them to parts by a coarse map of a sample, then sorts each part."""
     cdef Cell* cells = space.cells
     cdef uint64_t* ends = space.ends
     cdef score_t* sample = <score_t*>space.sample
@@ -176,7 +176,7 @@ cdef void sort_parts(score_t* scores, Py_ssize_t n, score_t* scratch, PartsSpace
 
 cdef void sort_part(score_t* scores, Py_ssize_t n, score_t* to, uint64_t least, uint64_t width, bint open,
                     Places* places, int depth) noexcept nogil:
-    """Writes scores in order whose keys lie in an interval, unless it is open; the scores themselves are lost."""
+    """Writes scores in order. Their keys are in an interval, unless it is open. The scores themselves are lost."""
     cdef Cell cells[2]
     cdef Buckets buckets
     cdef uint32_t shift = 0
@@ -201,7 +201,7 @@ cdef void sort_part(score_t* scores, Py_ssize_t n, score_t* to, uint64_t least, 
 
 cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* buckets, Places* places,
                      int depth) noexcept nogil:
-    """Writes the scores, at most SMALL_SORT, in order. The scores themselves are lost."""
+    """Writes at most SMALL_SORT scores in order. The scores themselves are lost."""
     cdef Py_ssize_t i
     cdef uint32_t bucket
     memset(places.ends, 0, buckets.number * sizeof(uint16_t))
@@ -214,9 +214,9 @@ cdef void sort_small(score_t* scores, Py_ssize_t n, score_t* to, const Buckets* 
 
 cdef void lay_small(score_t* scores, Py_ssize_t n, score_t* to, uint32_t number, uint16_t* ends, const uint16_t* place,
                     int depth) noexcept nogil:
-    """Writes fewer than 2**16 scores in order: into buckets of one or two, the rest by insertion.
+    """Writes fewer than 2**16 scores in order: by buckets of one or two scores, then by insertion.
 
-    The scores themselves are lost. For each bucket ``ends`` holds how many scores it has, and afterwards where they end.
+    The scores themselves are lost. ``ends`` has the number of scores of each bucket, and afterwards their ends.
     """
     cdef uint16_t total = 0, held, most = 0
     cdef Py_ssize_t i, start, stop
@@ -263,7 +263,7 @@ cdef void sort_deeper(score_t* scores, Py_ssize_t n, score_t* scratch, int depth
 
 
 cdef void sort_typed(score_t* scores, Py_ssize_t n, score_t* scratch) noexcept nogil:
-    """Sorts the scores; the scratch has room for as many, and is not needed up to INSERTION."""
+    """Sorts the scores. The scratch has space for n scores, and is not needed for at most INSERTION scores."""
     cdef FewSpace space
     if n <= INSERTION:
         insertion_sort(scores, n)

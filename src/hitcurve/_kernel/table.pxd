@@ -12,18 +12,18 @@ cdef enum Status:
     STATUS_BAD_SCORE   # tally.bad_score says where
     STATUS_NO_MEMORY
 
-# Memory that grows as wanted, unless it lies on the stack.
+# Memory that grows, unless it is on the stack.
 cdef struct Room:
     void* memory
     size_t bytes
     bint on_stack
 
-# Memory for one ranking after another; belongs to one thread.
+# Memory for one ranking after another. A thread has its own.
 cdef struct Workspace:
-    Room relevant  # scores of the relevant items and one more, then the thresholds
-    Room hits      # how often each occurs, if any does more than once
-    Room counts    # and the scratch of sorting
-    Room wide      # counts that 32 bits may not hold
+    Room relevant  # the scores of the relevant items and one more, then the thresholds
+    Room hits      # how often each threshold occurs, if some occur more than once
+    Room counts    # counts, and the scratch of sorting
+    Room wide      # counts of 64 bits
     Room index
     Room scratch
 
@@ -46,36 +46,36 @@ cdef inline void small_workspace(SmallSpace* space, Workspace* work) noexcept no
     on_stack(&work.hits, space.hits, sizeof(space.hits))
     on_stack(&work.counts, space.counts, sizeof(space.counts))
     on_stack(&work.wide, NULL, 0)
-    on_stack(&work.index, NULL, 0)  # for strategies that need none
+    on_stack(&work.index, NULL, 0)  # allocated only for strategies that need it
     on_stack(&work.scratch, space.scratch, sizeof(space.scratch))
 
-# The counts of one ranking, ready to be walked down.
+# The counts of a ranking, ready for a walk down.
 cdef struct Ranking:
     Counts counts
     Walk walk
     int64_t num_items
     int64_t num_hits
-    int64_t nan_items      # a last group below all else, when nan_hits > 0
+    int64_t nan_items      # the items of a last group below all others, if nan_hits > 0
     int64_t nan_hits
 
-# Many rankings, and where goes what is wanted of them: their tables, or their average precision for a reading.
+# Many rankings, and the memory for their tables, or for their average precision under a reading.
 cdef struct Rankings:
     Items items
-    const int64_t* offsets       # query q holds the items offsets[q] to offsets[q + 1]
-    Py_ssize_t step              # bytes from the scores of a query to the next one's, where all share the labels; else 0
+    const int64_t* offsets       # query q has the items offsets[q] to offsets[q + 1]
+    Py_ssize_t step              # bytes from the scores of a query to those of the next query, if all share the labels; else 0
     bint lower_is_better
     Strategy strategy
     int64_t* num_items
     int64_t* num_hits
     const Reading* reading       # NULL: tables
-    const int64_t* num_relevant  # one number for each query; NULL: those found
+    const int64_t* num_relevant  # a number for each query; NULL: as counted
     double* average_precision
     int64_t* above               # the rows of all tables
     int64_t* tied
     int64_t* hits
     void* score
     const int64_t* place         # a ranking may write from row place[q] to place[q + 1]
-    int64_t* rows                # how many rows it wrote
+    int64_t* rows                # the number of rows of each ranking
 
 cdef extern from "_memory.h":
     void prefer_huge_pages(void* memory, size_t size) noexcept nogil

@@ -1,4 +1,4 @@
-"""Kernels that turn rankings into hit-curve tables: the relevant scores sorted, the items counted, the rows written."""
+"""Kernels that make hit-curve tables: they sort the relevant scores, count the items, and write the rows."""
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memset
 
@@ -40,7 +40,7 @@ cdef void release(Room* room) noexcept nogil:
 
 
 cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil:
-    """Room for so many things of a size; when it has to grow, what it held is lost."""
+    """Memory for `count` elements of a size. If it grows, its content is lost."""
     if count > (<size_t>1 << 62) // size:
         return False
     if room.memory is not NULL and count * size <= room.bytes:
@@ -58,21 +58,21 @@ cdef bint reserve(Room* room, size_t count, size_t size) noexcept nogil:
 
 
 cdef bint reserve_relevant(const Items* items, Py_ssize_t relevant, Workspace* work) noexcept nogil:
-    """Room for the scores of so many relevant items."""
+    """Memory for the scores of so many relevant items."""
     return reserve(&work.relevant, <size_t>relevant + 1, score_size(items.type))
 
 
 # --------------------------------------------------------------------------------------------------------- one ranking
 
 cdef enum:
-    OTHERS_FROM = 8  # if more than this part of the items is relevant, telling them apart costs less than searching for them
+    OTHERS_FROM = 8  # if more than 1 / OTHERS_FROM of the items is relevant, leaving them out costs less than searching them
 
 
 cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Strategy strategy, Workspace* work,
                          Index* index) noexcept nogil:
-    """The relevant scores in the workspace become the thresholds against which n items will be counted."""
+    """Makes thresholds of the relevant scores in the workspace, for counting n items."""
     cdef Py_ssize_t m
-    if not reserve(&work.counts, 2 * <size_t>found + 2, sizeof(uint32_t)):  # scratch first
+    if not reserve(&work.counts, 2 * <size_t>found + 2, sizeof(uint32_t)):  # first used as scratch
         return False
     m = sort_relevant(work.relevant.memory, found, items.type, work.counts.memory)
     if m < found:
@@ -82,7 +82,7 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
     if strategy == STRATEGY_AUTO:
         strategy = choose_strategy(items.type, work.relevant.memory, m, n)
     elif strategy == STRATEGY_THROW:
-        strategy = STRATEGY_PARTS  # one of many rankings
+        strategy = STRATEGY_PARTS  # the ranking is one of many
     if index_size(strategy, m, n) > 0 and not reserve(&work.index, index_size(strategy, m, n), 1):
         return False
     build_index(strategy, items.type, work.relevant.memory, m, n, work.index.memory, index)
@@ -94,7 +94,7 @@ cdef bint index_relevant(const Items* items, Py_ssize_t n, Py_ssize_t found, Str
 
 cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bint lower_is_better, const Index* index,
                          const Tally* tally, Ranking* ranking) noexcept nogil:
-    """The totals, once all n items are counted; num_hits are the relevant items whose score is a number."""
+    """Sets the totals, after all n items are counted. num_hits is the number of relevant items with a score."""
     cdef int64_t nan_items = tally.nan_items + (tally.nan_hits if index.others_only else 0)
     ranking.counts.hits = index.hits
     ranking.counts.num_thresholds = index.m
@@ -115,16 +115,16 @@ cdef void finish_ranking(const Items* items, Py_ssize_t n, int64_t num_hits, bin
 
 
 cdef enum:
-    CACHED = 1 << 15        # scores that stay in the second-level cache from one look at them to the next
-    MOST_COUNTED = 1 << 30  # in one call
+    CACHED = 1 << 15        # so many scores stay in the second-level cache between two passes
+    MOST_COUNTED = 1 << 30  # the most items of a call
 
 
 cdef Status rank_items(const Items* items, Py_ssize_t start, Py_ssize_t stop, bint lower_is_better, Strategy strategy,
                        Py_ssize_t capacity, Workspace* work, Ranking* ranking, Tally* tally) noexcept nogil:
-    """One ranking, counted from start to end by the calling thread.
+    """Counts a ranking from start to end in the calling thread.
 
-    The workspace has room for `capacity` relevant items, and no more are taken, should the labels change meanwhile.
-    What other memory it lacks is added here.
+    The workspace has memory for `capacity` relevant items. No more are read, even if another thread changes the labels.
+    All other memory is allocated here.
     """
     cdef Index index
     cdef uint32_t* counts
@@ -173,7 +173,7 @@ cdef Py_ssize_t num_rows(const Ranking* ranking) noexcept nogil:
 
 cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above, int64_t* tied,
                              int64_t* hits) noexcept nogil:
-    """The next rows, at most `limit`; 0 when there are no more."""
+    """Writes the next rows, at most `limit`. Returns their number, which is 0 at the end."""
     cdef Py_ssize_t rows = emit_rows(&ranking.counts, &ranking.walk, limit, above, tied, hits)
     if rows < limit and ranking.walk.done == ranking.counts.num_thresholds and ranking.nan_hits > 0:
         above[rows] = ranking.num_items - ranking.nan_items
@@ -185,7 +185,7 @@ cdef Py_ssize_t ranking_rows(Ranking* ranking, Py_ssize_t limit, int64_t* above,
 
 
 cdef void ranking_scores(const Items* items, const Workspace* work, const Ranking* ranking, void* score) noexcept nogil:
-    """The score of each row."""
+    """Writes the score of each row."""
     emit_scores(&ranking.counts, work.relevant.memory, items.type, ranking.nan_hits > 0, score)
 
 
@@ -194,7 +194,7 @@ cdef enum:
 
 
 cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, int64_t num_relevant) noexcept nogil:
-    """Average precision of the rows, a few at a time: the table itself is never in memory."""
+    """Average precision from a few rows at a time, without the whole table in memory."""
     cdef int64_t above[ROWS_TOGETHER]
     cdef int64_t tied[ROWS_TOGETHER]
     cdef int64_t hits[ROWS_TOGETHER]
@@ -211,9 +211,9 @@ cdef double ranking_average_precision(Ranking* ranking, const Reading* reading, 
 cdef Py_ssize_t thrown_rows(const PartMap* map, const Parts* thrown, Py_ssize_t workers, uint32_t part, bint lower_is_better,
                             void* memory, int64_t* seen, int64_t* above, int64_t* tied, int64_t* hits,
                             void* score) noexcept nogil:
-    """The rows of a part that so many workers have thrown; how many. The memory is counted_size(...) bytes.
+    """Writes the rows of a part, from so many workers. Returns their number. The memory has counted_size(...) bytes.
 
-    ``seen`` are the items above the part, and afterwards those above the next one.
+    ``seen`` is the number of items above the part, and afterwards the number of items above the next part.
     """
     cdef Counted counted
     cdef Counts counts
@@ -231,7 +231,7 @@ cdef Py_ssize_t thrown_rows(const PartMap* map, const Parts* thrown, Py_ssize_t 
 # -------------------------------------------------------------------------------------------------------- many rankings
 
 cdef Py_ssize_t query_items(const Rankings* all, Py_ssize_t q, Items* items) noexcept nogil:
-    """The items of query q alone; returns for how many relevant ones there is room."""
+    """Selects the items of query q. Returns the number of relevant items for which there is memory."""
     cdef Py_ssize_t start = <Py_ssize_t>all.offsets[q]
     items[0] = all.items
     items.n = <Py_ssize_t>all.offsets[q + 1] - start
@@ -244,7 +244,7 @@ cdef Py_ssize_t query_items(const Rankings* all, Py_ssize_t q, Items* items) noe
 
 
 cdef void query_done(const Rankings* all, Py_ssize_t q, const Workspace* work, Ranking* ranking) noexcept nogil:
-    """Writes what is wanted of query q, once it is ranked."""
+    """Writes the results of query q, after it is counted."""
     cdef Py_ssize_t place
     all.num_items[q] = ranking.num_items
     all.num_hits[q] = ranking.num_hits
@@ -254,14 +254,14 @@ cdef void query_done(const Rankings* all, Py_ssize_t q, const Workspace* work, R
         return
     place = <Py_ssize_t>all.place[q]
     if num_rows(ranking) > all.place[q + 1] - place:
-        ranking.nan_hits = 0  # labels that changed while they were counted
+        ranking.nan_hits = 0  # the labels changed while they were counted
     all.rows[q] = num_rows(ranking)
     ranking_scores(&all.items, work, ranking, <char*>all.score + place * score_size(all.items.type))
     ranking_rows(ranking, num_rows(ranking), all.above + place, all.tied + place, all.hits + place)
 
 
 cdef Status rank_queries(const Rankings* all, Py_ssize_t first, Py_ssize_t last, Tally* tally) noexcept nogil:
-    """The rankings `first` to `last`; the tally tells where among all items something is wrong."""
+    """Computes the rankings `first` to `last`. The tally has the position of an error among all items."""
     cdef Items items
     cdef Workspace work
     cdef Ranking ranking

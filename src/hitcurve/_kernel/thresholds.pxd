@@ -1,4 +1,4 @@
-# The thresholds: sorted, searched, and the map from scores to buckets. Plain pointers, no Python objects, nothing raised.
+# The thresholds: sorting, search, and the map from scores to buckets. Plain pointers, no Python objects, nothing raised.
 from libc.math cimport INFINITY
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t, uint32_t, uint64_t
 
@@ -13,7 +13,7 @@ cdef inline score_t beyond_all(const score_t* type, bint above) noexcept nogil:
 
 
 cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_t x) noexcept nogil:
-    """How many of the m thresholds, at least one, lie below x: binary search without a branch that depends on x."""
+    """How many of the m thresholds (m > 0) are below x: a binary search without branches that depend on x."""
     cdef Py_ssize_t place = 0, half
     while m > 1:
         half = m >> 1
@@ -23,14 +23,14 @@ cdef inline Py_ssize_t not_below(const score_t* thresholds, Py_ssize_t m, score_
 
 
 cdef enum:
-    # Buckets of a map for counting: two for scores below the least threshold, those between, two for scores above.
-    ABOVE = 2           # number + ABOVE and the one after it
+    # The buckets of a map for counting: two for scores below the least threshold, `number` between, two for scores above.
+    ABOVE = 2           # the buckets for scores above are number + ABOVE and the next
     OUTSIDE = 4
-    MOST_PACKED = 1 << 25  # buckets wanted of a map for simd_buckets
+    MOST_PACKED = 1 << 25  # the most wanted buckets of a map for simd_buckets
 
 
 cdef inline uint32_t bucket_of(const Buckets* buckets, uint64_t key) noexcept nogil:
-    """The bucket of a score by a map that spread_scores has made."""
+    """The bucket of a score, by a map of spread_scores."""
     cdef uint64_t place = key - buckets.least
     cdef uint64_t cell = place >> buckets.shift
     if place > buckets.span:
@@ -39,7 +39,7 @@ cdef inline uint32_t bucket_of(const Buckets* buckets, uint64_t key) noexcept no
 
 
 cdef inline size_t most_buckets(uint32_t wanted) noexcept nogil:
-    """Of a map for which so many were wanted (see spread_typed)."""
+    """The most buckets of a map for which so many were wanted (see spread_typed)."""
     return 2 * <size_t>wanted + CELLS + OUTSIDE
 
 

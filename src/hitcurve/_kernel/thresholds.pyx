@@ -1,13 +1,13 @@
-"""The sorted scores of the relevant items, the thresholds: sorted, searched, and the map from scores to buckets."""
+"""The thresholds, which are the sorted scores of the relevant items: sorting, search, and a map from scores to buckets."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from hitcurve._kernel.columns cimport SCORE_DOUBLE, SCORE_FLOAT, has_nan, simd
 from hitcurve._kernel.sort cimport key_of, sort_typed, spread_typed
 
-# The same loops for AVX2 (see there).
+# The same loops for AVX2 (see _simd.h).
 cdef extern from "_simd.h":
     enum:
-        RANKED      # most scores that are sorted by rank
+        RANKED      # the most scores that are sorted by rank
     void simd_sort_float(float* x, Py_ssize_t n) noexcept nogil
     void simd_sort_double(double* x, Py_ssize_t n) noexcept nogil
     bint simd_buckets(const void* x, Py_ssize_t n, bint is_double, int32_t least, int32_t greatest, uint32_t shift,
@@ -34,13 +34,13 @@ cdef void keep_typed(score_t* scores, Py_ssize_t n, int64_t* hits) noexcept nogi
 
 
 cdef enum:
-    # Scores that sorting by rank sorts faster than by insertion or by a map; of floats, RANKED.
+    # For these numbers of scores, sorting by rank is faster than insertion or a map. For floats up to RANKED.
     RANKED_LEAST = 4
     RANKED_DOUBLE = 64
 
 
 cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* scratch) noexcept nogil:
-    """Sorts the relevant scores; how many distinct ones there are. The scratch has room for as many."""
+    """Sorts the relevant scores. Returns the number of distinct scores. The scratch has space for n scores."""
     if type == SCORE_FLOAT:
         if simd and RANKED_LEAST <= n <= RANKED:
             simd_sort_float(<float*>scores, n)
@@ -58,7 +58,7 @@ cdef Py_ssize_t sort_relevant(void* scores, Py_ssize_t n, ScoreType type, void* 
 
 
 cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hits) noexcept nogil:
-    """Leaves each of the sorted scores once, in front, and how often it occurred."""
+    """Moves each distinct score of the sorted scores to the front, and writes how often it occurs."""
     if type == SCORE_FLOAT:
         keep_typed(<float*>scores, n, hits)
     elif type == SCORE_DOUBLE:
@@ -68,12 +68,12 @@ cdef void keep_distinct(void* scores, Py_ssize_t n, ScoreType type, int64_t* hit
 
 
 cdef enum:
-    TOGETHER = 16  # searches that run side by side: each waits for its own loads only
+    TOGETHER = 16  # the number of searches that run together: each waits only for its own loads
 
 
 cdef void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x, Py_ssize_t n,
                        uint32_t* counts) noexcept nogil:
-    """Each item by binary search, several side by side. There is a score behind the last threshold, of any value."""
+    """Counts items by binary search, several together. The memory has one more score, of any value, after the thresholds."""
     cdef Py_ssize_t i = 0, left, half
     cdef int j
     cdef const score_t* at[TOGETHER]
@@ -103,7 +103,7 @@ cdef void count_search(const score_t* thresholds, Py_ssize_t m, const score_t* x
 # ------------------------------------------------------------------------------------------------------------- the map
 
 cdef bint find_buckets(const Buckets* map, const score_t* x, Py_ssize_t n, bint whole, uint32_t* buckets) noexcept nogil:
-    """The bucket of each score; whether one of them is NaN, unless it is known that none is. Writes up to 7 places beyond."""
+    """Writes the bucket of each score, and up to 7 elements beyond. Returns whether a score is NaN, unless `whole`."""
     cdef Py_ssize_t i
     cdef uint64_t least = map.least ^ <uint64_t>1 << 63
     if map.packed is not NULL:
@@ -122,12 +122,12 @@ cdef bint find_buckets(const Buckets* map, const score_t* x, Py_ssize_t n, bint 
 
 cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Py_ssize_t most_cells,
                         Cell* cells) noexcept nogil:
-    """Makes a map of m scores, with a cell for what lies below them all and one for what lies above."""
+    """Makes a map of m scores, with a cell for all lower scores and a cell for all higher scores."""
     cdef uint32_t cell
     spread_typed(scores, m, wanted, most_cells, cells, buckets)
     for cell in range(buckets.num_cells):
         cells[cell].base += ABOVE
-    # Of a place that has wrapped one bit is left: hence two buckets each.
+    # After the shift, a position outside is 0 or 1: so each of these two cells has two buckets.
     cells[buckets.num_cells].shift = cells[buckets.num_cells + 1].shift = 63
     cells[buckets.num_cells].base = 0
     cells[buckets.num_cells + 1].base = buckets.number + ABOVE
@@ -136,7 +136,7 @@ cdef void spread_scores(Buckets* buckets, const score_t* scores, Py_ssize_t m, u
 
 cdef void spread_uppers(Buckets* buckets, const score_t* scores, Py_ssize_t m, uint32_t wanted, Py_ssize_t most_cells,
                         int64_t* uppers, Cell* cells, uint32_t* packed) noexcept nogil:
-    """Makes the map of m sorted scores for simd_buckets, which sees the upper 32 bits of a key: the others do not matter."""
+    """Makes the map of m sorted scores for simd_buckets, which uses only the upper 32 bits of a key."""
     cdef uint32_t lower = 32 if score_t is double else 0, cell
     cdef Py_ssize_t i
     for i in range(m):

@@ -1,5 +1,4 @@
-# Running sums over the places of rising values, from 1 up: a binary indexed tree (Fenwick 1994). Plain pointers, nothing
-# raised.
+# Running sums over places from 1 up: a binary indexed tree (Fenwick 1994). Plain pointers, nothing raised.
 from libc.stdint cimport int64_t
 
 ctypedef fused sum_t:
@@ -8,7 +7,7 @@ ctypedef fused sum_t:
 
 
 cdef inline Py_ssize_t place_of(const int64_t* values, Py_ssize_t n, int64_t value) noexcept nogil:
-    """Of one of n rising values."""
+    """The place of a value among n rising values."""
     cdef Py_ssize_t before = 0, half
     while n > 1:
         half = n >> 1
@@ -18,7 +17,7 @@ cdef inline Py_ssize_t place_of(const int64_t* values, Py_ssize_t n, int64_t val
 
 
 cdef inline sum_t up_to(const sum_t* tree, Py_ssize_t place) noexcept nogil:
-    """What was added at the places up to this one."""
+    """The sum of the amounts at all places up to this place."""
     cdef sum_t total = 0
     while place > 0:
         total += tree[place - 1]

@@ -1,5 +1,5 @@
-# Kernels of measures that stand for a user who goes down the ranking. Plain pointers, no Python objects; what a signal
-# raises is left for the caller.
+# Kernels of measures that model a user who goes down the ranking. Plain pointers, no Python objects. The caller raises what
+# a signal raised.
 from hitcurve._kernel.gains cimport GainReading, GainRoom, Levels
 
 cdef double squares(double scale, double first, double count) noexcept nogil

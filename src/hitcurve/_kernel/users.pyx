@@ -1,8 +1,8 @@
-"""Kernels of INSQ and INST, and of the residual of RBP: measures that stand for a user who goes down the ranking.
+"""Kernels of INSQ, INST and the residual of RBP: measures that model a user who goes down the ranking.
 
-C(i) is the share of users at rank i who look at the next item, and the weight of a rank is the product of C over the ranks
-before it, divided by the sum of these products over all ranks. A run of items of one gain costs a few hundred terms at most,
-but for its first items: the products are gamma functions there, and Euler and Maclaurin's formula adds them up.
+C(i) is the share of users at rank i who look at the next item. The weight of a rank is the product of C over the ranks
+before it, divided by the sum of these products over all ranks. A run of items with the same gain costs at most a few
+hundred terms: after the first items the products are gamma functions, which the Euler-Maclaurin formula adds.
 """
 from libc.math cimport INFINITY, NAN, exp, expm1, fmax, log1p, pow
 from libc.stdint cimport int64_t
@@ -12,14 +12,14 @@ from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES
 from hitcurve._kernel.gains cimport gained, greatest
 
 cdef enum:
-    DIRECT = 256   # terms with a denominator below this are added up one by one
-    LEAST = -650   # the logarithm of a weight that no sum notices
+    DIRECT = 256   # terms with a denominator below DIRECT are added one by one
+    LEAST = -650   # the logarithm of a negligible weight
 
 
 cdef double squares(double scale, double first, double count) noexcept nogil:
-    """The sum of (scale / x)^2 over so many x from the first one, 1 apart; the count may be infinite.
+    """The sum of (scale / x)^2 over x = first, first + 1, ... (`count` terms, which may be infinite).
 
-    The integral and the first three corrections. The next one is below 1e-16 of the sum.
+    The integral and the first three corrections. The next correction is below 1e-16 of the sum.
     """
     cdef double total = 0.0, carry = 0.0, low, high, last, x = first
     cdef int64_t i = 0
@@ -44,37 +44,37 @@ cdef double squares(double scale, double first, double count) noexcept nogil:
 # ---------------------------------------------------------------------------------------------------------------- INSQ
 
 cdef double from_rank(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
-    """What the ranks after `start` weigh, up to `stop`, where the first rank weighs 1."""
+    """The sum of the weights of the ranks after `start`, up to `stop`. The first rank has weight 1."""
     return squares(2.0 * reading.p, 2.0 * reading.p + <double>start, <double>(stop - start))
 
 
 cdef double insq(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """T stands in the place of p. Not yet divided by what all ranks weigh."""
+    """INSQ, not yet divided by the weight of all ranks. `p` holds T."""
     return gained(levels, reading, from_rank, room) / greatest(levels, reading)
 
 
 # ---------------------------------------------------------------------------------------------------------------- INST
 
-# Where the user is. C(i) = ((x - 1) / x)^2, and x = i + T + T(i) grows by 1 - gain with each item; it is never below 1.
+# The state of the user. C(i) = ((x - 1) / x)^2. x = i + T + T(i) grows by 1 - gain with each item, and is never below 1.
 cdef struct User:
     double x
     double x_carry
-    double fall      # the logarithm of the weight of the next rank, where the first one weighs 1: a product would lose digits
+    double fall      # the logarithm of the weight of the next rank (first rank: 1), because a product would lose digits
     double fall_carry
-    double total     # the gain, so weighted,
+    double total     # the sum of weight times gain
     double carry
-    double weights   # and the weights themselves
+    double weights   # the sum of the weights
     double weights_carry
 
 
 cdef inline double log_weight(double x, double step, double items) noexcept nogil:
     """The logarithm of the product of ((y - 1) / y)^2 over y = x + step, ..., x + items * step, for x from DIRECT.
 
-    By Euler and Maclaurin's formula. The next term is below 1e-16.
+    By the Euler-Maclaurin formula. The next term is below 1e-16.
     """
     cdef double y = x + items * step, u = 1.0 / y, v = 1.0 / x, power = 1.0, part = 1.0, integral = 0.0, ends
     cdef int n
-    for n in range(1, 7):  # of (z - 1) log(1 - 1/z), which is -1 + 1 / (2 z) + 1 / (6 z^2) + 1 / (12 z^3) + ...
+    for n in range(1, 7):  # the series of (z - 1) log(1 - 1/z), which is -1 + 1 / (2 z) + 1 / (6 z^2) + 1 / (12 z^3) + ...
         integral += part / <double>(n * (n + 1))
         power *= v
         part = u * part + power
@@ -85,16 +85,16 @@ cdef inline double log_weight(double x, double step, double items) noexcept nogi
 
 
 cdef inline double slopes(double x, double step) noexcept nogil:
-    """f' / 12 - f''' / 720 over f, of the weight f of an item as a function of its place, where the user has this x."""
+    """(f' / 12 - f''' / 720) / f, where f is the weight of an item as a function of its place, at this x."""
     cdef double both = x * (x - 1.0), second = 2.0 * step / (x * x), third = -4.0 * step * step / (x * x * x)
     cdef double first = 2.0 * log1p(-1.0 / x) + step / both - step * step / 6.0 * (2.0 * x - 1.0) / (both * both)
     return first / 12.0 - (first * (first * first + 3.0 * second) + third) / 720.0
 
 
 cdef double long_run(double x, double step, int64_t many) noexcept nogil:
-    """What the items of a run weigh, where the first one weighs 1 and x is at least DIRECT.
+    """The sum of the weights of a run, whose first item has weight 1. x is at least DIRECT.
 
-    The integral in pieces over which the weight falls to no less than 0.6 of itself, the ends, and the first two corrections.
+    The integral in pieces, over which the weight falls to at least 0.6 of itself, the ends, and the first two corrections.
     """
     cdef double total = 0.0, carry = 0.0, low = 0.0, high, middle, half, u, width = <double>(many - 1), end
     cdef int i
@@ -117,12 +117,12 @@ cdef double long_run(double x, double step, int64_t many) noexcept nogil:
 
 
 cdef inline double log_chance(double x) noexcept nogil:
-    """The logarithm of the chance to look at the next item; where it is 0, of a weight that no sum notices."""
+    """The logarithm of the chance to look at the next item. For a chance of 0, the logarithm of a negligible weight."""
     return fmax(2.0 * log1p(-1.0 / x), 2.0 * LEAST)
 
 
 cdef void go_on(User* user, double gain, int64_t many) noexcept nogil:
-    """So many items of one gain, from 0 to 1."""
+    """Adds `many` items with the same gain, which is from 0 to 1."""
     cdef double weights = 0.0, carry = 0.0, step = 1.0 - gain, x = user.x + user.x_carry, at = x, fall, fall_carry = 0.0
     cdef double before = user.fall + user.fall_carry
     cdef int64_t i = 0
@@ -156,7 +156,7 @@ cdef void go_on(User* user, double gain, int64_t many) noexcept nogil:
 
 
 cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """T stands in the place of p. Of the best order or, where ties are read so, of the worst."""
+    """INST of the best or the worst order, as ties are read. `p` holds T."""
     cdef const Table* table = &levels.table
     cdef User user = [2.0 * reading.p, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     cdef double x
@@ -192,7 +192,7 @@ cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* roo
 # ------------------------------------------------------------------------------------------------------------ residuals
 
 cdef double rbp_residual(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """Of the ranks beyond the last item, or beyond k."""
+    """The weight of the ranks beyond the last item, or beyond k."""
     cdef int64_t stop = levels.table.num_items
     if reading.k != NO_CUTOFF:
         stop = min(stop, reading.k)
