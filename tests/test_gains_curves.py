@@ -227,7 +227,7 @@ def test_long_curves_are_thinned(plot):
         (CURVE, "gain", {"k": 0}, ValueError, "k is 0"),
         (CURVE, "gain", {"band": 5}, ValueError, "band is 5: must be between 0 and 1"),
         (CURVE.at_level(1), "hits", {"band": "5"}, TypeError, "band"),
-        (hc.GainCurve([0, 0], [1, 2]), "gain", {}, ValueError, r"curves\['a'\] gains nothing"),
+        (hc.GainCurve([0, 0], [1, 2]), "gain", {}, ValueError, r"curves\['a'\] has no item with a gain"),
         ([1], "gain", {}, TypeError, r"curves\['a'\] must be a GainCurve, got list"),
     ],
 )
