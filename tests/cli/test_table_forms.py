@@ -65,7 +65,7 @@ def test_errors(capsys, arguments, problem):
 
 def test_unclear_forms_name_the_options(capsys, tmp_path):
     (tmp_path / "t.csv").write_text("class;score\nactive;1,234\n")
-    assert "--decimal , says that it is the decimal mark" in run(capsys)[2]
+    assert "pass --decimal , if it is the decimal mark" in run(capsys)[2]
     (tmp_path / "t.csv").write_text("a;1;2;b\t1\t3\n")
     _, _, err = run(capsys, "--no-header", columns=("--label", "2", "--score", "3"))
     assert r"the file can be read with --delimiter ; and --delimiter \t: pass one of them" in err
