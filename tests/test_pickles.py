@@ -51,6 +51,9 @@ def objects():
         "TieReport": hc.HitCurve(Y, S).tie_report(),
         "Evaluation": hc.evaluate(QRELS, RUN, MEASURES),
         "Evaluation tied": hc.evaluate(QRELS, RUN, MEASURES, ties="expected", judged_only=True, relevance_level=2),
+        "Comparison": hc.compare({"a": hc.evaluate(QRELS, RUN, "AP"), "b": hc.evaluate(QRELS, {
+            query: dict(zip(docs, range(len(docs)), strict=True)) for query, docs in QRELS.items()}, "AP")}, rng=0,
+            n_resamples=99),
         "Evaluator": hc.Evaluator(QRELS, MEASURES, ties="best"),
         "Qrels": hc.read_qrels(QRELS),
         "Run": hc.read_run(RUN),
@@ -74,6 +77,8 @@ def numbers(one):
         dtype = None if one.score is None else one.score.dtype
         return [repr(one), dtype, bits(one.average_precision(ties=ties)), bits(one.roc_auc(ties=ties))
                 if np.all(one.num_hits == one.num_relevant) else None]  # fmt: skip
+    if isinstance(one, hc.Comparison):
+        return [one.rows, one.systems, str(one)]
     if isinstance(one, hc.Evaluation):
         values = {name: column.tobytes() for name, column in one.values.items()}
         return [one.to_json(), values, one.values["AP"].tobytes(), one.tie_report(), one.level_strings(), one.missing,

@@ -127,6 +127,10 @@ class Difference(NamedTuple):
     p_interval: float
 
 
+for _row in (SystemValue, Difference):
+    _row.__module__ = "hitcurve"  # what a pickle names
+
+
 @dataclass(repr=False, eq=False)
 class Comparison(Printed):
     """The result of `compare`: the values of the systems, their differences, and tables of both.
@@ -151,6 +155,8 @@ class Comparison(Printed):
     confidence_level : float
         The nominal coverage of the intervals.
     """
+
+    __module__ = "hitcurve"  # what a pickle names
 
     systems: tuple[SystemValue, ...]
     rows: tuple[Difference, ...]
