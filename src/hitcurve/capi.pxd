@@ -1,7 +1,7 @@
 # The library for other compiled code: `from hitcurve cimport ...` in Cython, `#include "hitcurve.h"` in C and C++.
 # hitcurve.h, beside this file, is the documentation: it says what each name here means.
 #
-# Names, signatures and the order of fields never change; what is new is added at the end, there and here.
+# Names, signatures and the order of fields never change; additions come at the end of both files.
 from libc.stdint cimport int64_t, uint8_t
 
 cdef enum:

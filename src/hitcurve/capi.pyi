@@ -1,2 +1,2 @@
-# Functions for compiled code: see the .pxd.
+# The functions for compiled code are in capi.pxd.
 def get_include() -> str: ...

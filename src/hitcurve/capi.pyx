@@ -1,4 +1,4 @@
-"""The functions that other compiled code calls: see hitcurve.h, which is their documentation."""
+"""The functions for other compiled code. hitcurve.h documents them."""
 from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -25,7 +25,7 @@ cdef int64_t LARGEST = (<int64_t>1) << 62
 
 
 def get_include():
-    """The folder that holds hitcurve.h."""
+    """Return the folder that holds hitcurve.h."""
     import os
     return os.path.dirname(os.path.abspath(__file__))
 
@@ -33,14 +33,14 @@ def get_include():
 # --------------------------------------------------------------------------------------------------------- the options
 
 cdef int take_options(const hitcurve_options* given, hitcurve_options* options) noexcept nogil:
-    """The caller's options as this version has them. A caller compiled against another version knows fewer options, or
-    more: those must be zero here."""
+    """Copies the caller's options. A caller that was compiled with another version has fewer options, or more. Options that
+    this version does not have must be zero."""
     cdef size_t known = sizeof(hitcurve_options), i
     memset(options, 0, known)
     options.size = known
     if given is NULL:
         return HITCURVE_OK
-    if given.size < sizeof(hitcurve_options):  # when options are added: the size of the first version
+    if given.size < sizeof(hitcurve_options):  # if options are added: compare with the size of the first version
         return HITCURVE_BAD_ARGUMENT
     for i in range(known, given.size):
         if (<const uint8_t*>given)[i] != 0:
@@ -62,12 +62,12 @@ cdef int take_options(const hitcurve_options* given, hitcurve_options* options) 
 
 
 cdef void set_reading(const hitcurve_options* options, Reading* reading) noexcept nogil:
-    # The numbers that other packages were compiled with are those of the enums inside.
+    # The enums of hitcurve.h and of the kernels have the same numbers.
     reading[0] = Reading(<Ties>options.ties, <Normalize>options.normalize, <Interpolation>options.interpolation,
                          options.k if options.k > 0 else NO_CUTOFF, options.parameter, 1.0)
 
 
-# One call: what came in, and what it works with.
+# The arguments and the working memory of one call.
 cdef struct Call:
     hitcurve_options options
     Reading reading
@@ -77,12 +77,12 @@ cdef struct Call:
     Ranking ranking
     Tally tally
     int64_t* place
-    int64_t unseen   # the place, for a caller who does not ask
+    int64_t unseen   # the place, if the caller passes NULL
 
 
 cdef int begin(Call* call, const uint8_t* label, const void* score, bint is_float, int64_t n, const hitcurve_options* given,
                bint fine, int64_t* place) noexcept nogil:
-    """Makes a call ready; `fine`: its other arguments are."""
+    """Prepares a call. `fine` says that its other arguments are valid."""
     cdef int status = take_options(given, &call.options)
     call.place = &call.unseen if place is NULL else place
     call.place[0] = -1
@@ -112,7 +112,7 @@ cdef inline void end(Call* call) noexcept nogil:
 # ------------------------------------------------------------------------------------------------------------- ranking
 
 cdef enum:
-    ROOMY = 1 << 14        # items for whose scores room is made unseen, before the relevant ones are counted
+    ROOMY = 1 << 14        # items whose scores get memory without a count of the relevant items
 
 
 cdef int rank(Call* call, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
@@ -136,7 +136,7 @@ cdef int rank(Call* call, Py_ssize_t start, Py_ssize_t stop) noexcept nogil:
 
 
 cdef bint interpolated(Ranking* ranking, const Reading* reading, int64_t num_relevant, double* value) noexcept nogil:
-    """Average precision that needs the table as a whole; False without memory for it."""
+    """Average precision that needs the whole table. Returns False if there is no memory for the table."""
     cdef Table table
     cdef Py_ssize_t rows = num_rows(ranking)
     cdef int64_t* memory = <int64_t*>PyMem_RawMalloc(3 * rows * sizeof(int64_t) + 1)
@@ -151,7 +151,7 @@ cdef bint interpolated(Ranking* ranking, const Reading* reading, int64_t num_rel
 
 cdef int average_precision_at(Call* call, Py_ssize_t start, Py_ssize_t stop, const int64_t* num_relevant,
                               double* value) noexcept nogil:
-    """Average precision of the items from start to stop; NULL for `num_relevant` means those found."""
+    """Average precision of the items from start to stop. If `num_relevant` is NULL, all relevant items were retrieved."""
     cdef int64_t relevant
     cdef int status = rank(call, start, stop)
     if status != HITCURVE_OK:
@@ -192,7 +192,7 @@ cdef int hitcurve_average_precision_f64(const uint8_t* label, const double* scor
 # ------------------------------------------------------------------------------------------------------------ the mean
 
 cdef enum:
-    PARTIALS = 64  # parts of a sum of doubles that do not overlap: 2**1074 to 2**1024 is 2098 bits, 53 to a part
+    PARTIALS = 64  # parts of a sum of doubles that do not overlap: 2**-1074 to 2**1024 is 2098 bits, and a part has 53
 
 
 cdef struct ExactSum:
@@ -219,7 +219,7 @@ cdef void exact_add(ExactSum* total, double x) noexcept nogil:
 
 
 cdef double exact_end(const ExactSum* total) noexcept nogil:
-    """The sum of one number or more, correctly rounded: what math.fsum gives, and so the same mean as from Python."""
+    """The correctly rounded sum of one or more numbers, as math.fsum gives it: the mean is the same as from Python."""
     cdef int i = total.count - 1
     cdef double high = total.partials[i], low = 0.0, x, y
     while i > 0 and low == 0.0:
@@ -228,7 +228,7 @@ cdef double exact_end(const ExactSum* total) noexcept nogil:
         y = total.partials[i]
         high = x + y
         low = y - (high - x)
-    # Half-way between two doubles the parts that are left, none of them 0, decide.
+    # If the sum is half-way between two doubles, the remaining parts, none of which is 0, decide.
     if i > 0 and (low < 0.0) == (total.partials[i - 1] < 0.0):
         y = low * 2.0
         x = high + y
@@ -367,11 +367,11 @@ cdef int hitcurve_make_table_f64(const uint8_t* label, const double* score, int6
 cdef void hitcurve_free_table(hitcurve_table* table) noexcept nogil:
     if table is NULL or table.memory is NULL:
         return
-    if table.above == table.memory:  # else the columns are the caller's, who had a table made by the library before
+    if table.above == table.memory:  # else the columns are the caller's; `memory` is of an earlier table
         table.above = table.tied = table.hits = NULL
         table.score = NULL
         table.rows = 0
-        table.num_items = -1  # so that nobody reads it
+        table.num_items = -1  # so that the table cannot be read
     PyMem_RawFree(table.memory)
     table.memory = NULL
 
@@ -385,7 +385,7 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* place) noexc
     if not usable(table):
         return HITCURVE_BAD_TABLE
     for i in range(table.rows):
-        # Written so that no sum leaves 64 bits: all totals are at most 2**62.
+        # No sum here can overflow 64 bits, because all totals are at most 2**62.
         if (table.hits[i] < 1 or table.tied[i] < table.hits[i] or table.above[i] < end or table.above[i] > table.num_items
                 or table.tied[i] > table.num_items - table.above[i]):
             place[0] = i
@@ -398,7 +398,7 @@ cdef int hitcurve_check_table(const hitcurve_table* table, int64_t* place) noexc
 # -------------------------------------------------------------------------------------------------------- the measures
 
 cdef bint fitting(const Record* record, const hitcurve_options* options, bint of_all) noexcept nogil:
-    """Whether the options hold what the measure takes; `of_all`: it may go without a cutoff."""
+    """Whether the options are valid for the measure. `of_all` says that the measure works without a cutoff."""
     cdef double x = options.parameter
     if (record.readings == NO_THRESHOLD and options.ties == TIES_THRESHOLD or options.k != 0 and not record.takes & CUTOFF
             or options.k == 0 and record.takes & CUTOFF and not of_all
