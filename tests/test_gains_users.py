@@ -226,7 +226,7 @@ def test_names():
     (lambda c: c.inst(), TypeError, "ties"),
     (lambda c: c.inst(ties="expected"), ValueError, "inst has no expected value over ties in closed form: use"),
     (lambda c: c.measure("INST"), ValueError, r"INST\(T=1\) is not defined for ties='expected'"),
-    (lambda c: c.measure("INST(ties=expected)"), ValueError, "ties is 'expected', it must be best or worst"),
+    (lambda c: c.measure("INST(ties=expected)"), ValueError, "ties is 'expected', but must be best or worst"),
     (lambda c: c.inst(ties="threshold"), ValueError, "inst is not defined for ties='threshold'"),
     (lambda c: c.inst(ties="any"), ValueError, "ties='any' is unknown"),
     (lambda c: c.inst(ties="best", T=0.25), ValueError, r"T is 0.25: must be from 0.5 up and below 2\*\*53"),

@@ -1,7 +1,7 @@
-"""The table of measures, and the names that stand for them in files, reports and on the command line.
+"""The table of measures, and their names in files, in reports and on the command line.
 
-A name is written ``NAME(option=value, ...)@cutoff``: the names and definitions of ir_measures where it has the
-measure, trec_eval's own names as synonyms. ``parse("AP(norm=min)@10")`` gives a `Measure`, which is called on a curve.
+A name is written ``NAME(option=value, ...)@cutoff``. Measures that ir_measures also has use its names and definitions.
+The names of trec_eval are synonyms. ``parse("AP(norm=min)@10")`` makes a `Measure`, which you call with a curve.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 __all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
 
-LEAST = 1e-5  # what trec_eval puts for smaller values in a geometric mean
-#: The readings of tied scores that ``ties=`` takes.
+LEAST = 1e-5  # in a geometric mean, smaller values count as this value, as in trec_eval
+#: The values of ``ties=``: the ways to interpret tied scores.
 TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = TIES[:3]
 _BOUNDS = TIES[1:3]
 
 
 class Synonym(NamedTuple):
-    """What others than trec_eval, whose names are in the records, call a measure."""
+    """Another library's name for a measure. The names of trec_eval are not here, but in the records of `MEASURES`."""
 
     name: str
     ours: str
@@ -42,7 +42,7 @@ class Synonym(NamedTuple):
     users: str
 
 
-#: The names that other libraries have for measures here.
+#: The names that other libraries use for hitcurve's measures.
 SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
     ("MAP", "AP", "", "BEIR, MTEB, ranx, ir_measures"), ("Precision", "P", "", "MTEB, ranx, ir_measures"),
     ("Recall", "R", "", "BEIR, MTEB, ranx, ir_measures"), ("R_cap", "R", "norm=min", "BEIR"),
@@ -54,27 +54,27 @@ SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
     ("SetRelP", "SetP", "relative", "ir_measures"), ("MPR", "MeanPercentileRank", "", "Hu, Koren & Volinsky"),
     ("Q-measure", "Q", "", "Sakai"),
 ))
-# What trec_eval's names stand for beside the measure.
+# The options that a name of trec_eval implies.
 _MEANT = {
     "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative", "iprec_at_recall_X": "levels=trec_eval10",
     "11pt_avg": "levels=trec_eval10",
 }
-# What means different things to different people, or is no measure here; by its letters and digits in lower case.
+# Hints for names with several meanings or without a measure. The keys are the letters and digits in lower case.
 _ROC, _PR = (
     "the area under the ROC curve is ROCAUC",
     "the area under precision over recall is AP; with straight lines between the points it is AP(interp=trapezoid)",
 )
 _UNCLEAR = {
     **dict.fromkeys(("auroc", "aucroc"), _ROC), **dict.fromkeys(("prauc", "aucpr", "auprc", "aupr"), _PR),
-    "gauc": "it is the mean of ROCAUC over users or groups, weighted by their items: with HitCurves it is "
+    "gauc": "GAUC is the mean of ROCAUC over users or groups, weighted by their items: with HitCurves it is "
             "curves.mean('ROCAUC', weights=curves.num_items)",
     "pauc": "the area up to a false positive rate is ROCAUC(max_fpr=0.1)",
-    "adjustedlogauc": "it is logAUC(adjusted)",
-    "accuracy": "BEIR's is Success@K; ir_measures' is a share of pairs in the right order",
-    "auc": "the area under the ROC curve is ROCAUC, that under precision and recall AP",
-    "hole": "documents without a judgment are counted by Unjudged@K; BEIR's passes over those judged for another query",
+    "adjustedlogauc": "the adjusted logAUC is logAUC(adjusted)",
+    "accuracy": "BEIR's accuracy is Success@K; ir_measures' Accuracy is the share of pairs in the right order",
+    "auc": "the area under the ROC curve is ROCAUC; the area under the precision-recall curve is AP",
+    "hole": "Unjudged@K counts documents without a judgment; BEIR's hole leaves out documents judged for another query",
 }
-# With all documents of a run, which ranx takes where no cutoff is said.
+# The measures of all documents of a run, which ranx means by a name without a cutoff.
 _OF_ALL = {"P": "SetP", "R": "SetR", "Hits": "NumRelRet", "F": "SetF"}
 
 
@@ -88,39 +88,39 @@ class Option(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """One measure: how it is written, what it is, where it comes from, and what gives it."""
+    """One measure: its name, definition and source, the values of its options, and the method that computes it."""
 
     name: str
     forms: tuple[str, ...]  #: Ways to write it, as examples.
     definition: str
     source: str
     of: tuple[str, ...] = ("hits",)
-    """What it is read from. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a run,
+    """The data that it needs. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a run,
     which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their levels."""
-    method: str = ""  #: The method or attribute of these curves that has the value.
-    synonyms: tuple[str, ...] = ()  #: trec_eval's names; ``K`` stands for a number, ``X`` for one with decimals.
+    method: str = ""  #: The method or attribute of the curves that computes it.
+    synonyms: tuple[str, ...] = ()  #: trec_eval's names. ``K`` stands for a whole number, ``X`` for a decimal.
     cutoffs: tuple[str, ...] = ("",)
     """The arguments that a cutoff can set: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
     level). ``""`` says that the measure needs no cutoff."""
-    ties: tuple[str, ...] = ()  #: The readings of ties it has; none where ties make no difference.
-    reading: str = ""  #: Where "expected" is no mean over the orders of tied items, or "best" and "worst" no bounds.
+    ties: tuple[str, ...] = ()  #: The values of ``ties=`` that it has. Empty if ties make no difference.
+    reading: str = ""  #: When "expected" is not the mean over orders, or "best" and "worst" are not bounds.
     options: tuple[Option, ...] = ()
     defaults: tuple[tuple[str, Any], ...] = ()
-    mean: str = "arithmetic"  #: Over queries: arithmetic, geometric (values below 0.00001 count as that) or sum.
-    of_all: bool = False  #: Needs the rank of every item, of level 0 too: no run of a search engine has it.
-    lower_is_better: bool = False  #: Its best reading of ties is the least value, its worst the greatest.
+    mean: str = "arithmetic"  #: Over queries: "arithmetic", "sum", or "geometric" (lower values count as 0.00001).
+    of_all: bool = False  #: True if it needs the rank of every item. A run of a search engine lacks these ranks.
+    lower_is_better: bool = False  #: True if low values are good: ``ties="best"`` is then the least value.
     report: tuple[tuple[str, str], ...] = ()
-    """The names under which a report has it, each with a note: ``@%`` stands for each share of the list, ``@K`` for
-    each list size, and ``{at}`` in a note for the cutoff."""
+    """The names of its rows in a report, each with a note. ``@%`` stands for each share of the list, ``@K`` for each
+    list size, and ``{at}`` in a note for the cutoff."""
 
     @property
     def of_runs(self) -> bool:
-        """Whether a run of a search engine can give it, which lists some documents of a collection."""
+        """Whether a run of a search engine, which lists only some documents of a collection, can have this measure."""
         return not self.of_all
 
     @property
     def graded(self) -> bool:
-        """Whether it uses the levels of relevance themselves, so that no level is the lowest relevant level."""
+        """Whether it uses the levels of relevance themselves, and not only which items are relevant."""
         return not {"hits", "judged"} & {*self.of}
 
 
@@ -128,7 +128,7 @@ class Measure(NamedTuple):
     """A measure with its options and cutoff. `parse` makes measures.
 
     Call a measure with a curve: ``measure(curve, ties="expected")`` is a number for a `HitCurve`, and an array with a
-    value for each ranking for `HitCurves`. If the name has an option ``ties=``, the option decides.
+    value for each ranking for `HitCurves`. An option ``ties=`` in the name takes precedence.
 
     Attributes
     ----------
@@ -139,9 +139,9 @@ class Measure(NamedTuple):
     keywords : tuple of (str, value)
         The arguments for the curve's method.
     ties : str or None
-        The reading of ties, if the name has an option ``ties=``.
+        The value of the option ``ties=``, if the name has this option.
     rel : int or None
-        The lowest relevant level, if the name has an option ``rel=``.
+        The lowest relevant level, if the name has the option ``rel=``.
     judged_only : bool
         True if documents without a judgment are first removed from the ranking.
     """
@@ -154,12 +154,14 @@ class Measure(NamedTuple):
     judged_only: bool = False
 
     def reading(self, ties: str = "expected", levels: bool = False) -> str:
-        """The reading of ties that a call with `ties` uses. `levels` is True for a `GainCurve` or `GainCurves`.
+        """How a call with `ties` interprets ties: as the name's option ``ties=`` says, or else as `ties` says.
+
+        `levels` is True for a call with a `GainCurve` or `GainCurves`.
 
         Raises
         ------
         ValueError
-            If `ties` is unknown, or if the measure does not have this reading.
+            If `ties` is unknown, or if the measure is not defined for it.
         """
         record = self.record
         if levels and self.judged_only:
@@ -217,7 +219,7 @@ class Measure(NamedTuple):
         return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
 
     def lowest_level(self, relevance_level: int = 1) -> int:
-        """The lowest level that counts for the measure at all: of GAP its least threshold."""
+        """The lowest level that the measure uses: for GAP its least threshold, else `relevant_level`."""
         weights = dict(self.keywords).get("weights")
         by_level = weights.items() if isinstance(weights, ByLevel) else ()
         thresholds = [level for level, weight in by_level if weight > 0 and level > 0]
@@ -242,7 +244,7 @@ class ByLevel(dict[int, float]):
     Attributes
     ----------
     otherwise : {"", "linear", "exponential"}
-        The gain of a level that is not listed. The empty text: there is none.
+        The gain of a level that is not listed. An empty string makes such a level an error.
     """
 
     def __init__(self, numbers: Any, otherwise: str = "") -> None:
@@ -254,7 +256,7 @@ class ByLevel(dict[int, float]):
             raise KeyError(level)
         if self.otherwise == "linear":
             return level
-        return 2**level - 1 if level < 1024 else math.inf  # which is refused, as a gain
+        return 2**level - 1 if level < 1024 else math.inf  # an infinite gain is an error later
 
     def __eq__(self, other: object) -> bool:
         return super().__eq__(other) and self.otherwise == getattr(other, "otherwise", "")
@@ -332,7 +334,7 @@ def _gains(text: str) -> tuple[tuple[int, float], ...]:
     except ValueError:
         gains = {}
     if text[:1] + text[-1:] != "{}" or len(gains) < len(pairs):
-        raise ValueError("must be levels, each once, with their gains, as in {1:1, 2:3}")
+        raise ValueError("must give each level once, with its gain, as in {1:1, 2:3}")
     return tuple(sorted(gains.items()))
 
 
@@ -355,14 +357,14 @@ _READINGS = readings()
 
 
 def _row(name: str, forms: str, definition: str, source: str, synonyms: str = "", **others: Any) -> Definition:
-    """A record. What the kernels of curves measure has the readings of ties that it has there."""
+    """A record of the table. A measure of hit curves has the ``ties`` that its kernel has."""
     of = tuple(others.pop("of", "hits").split())
     others = {"of": of, "ties": TIES[: _READINGS.get(others.get("method", ""), 0)] if "hits" in of else (), **others}
     others |= {key: tuple(others.get(key, {}).items()) for key in ("defaults", "report")}
     return Definition(name, tuple(forms.split()), definition, source, synonyms=tuple(synonyms.split()), **others)
 
 
-#: A record for each measure: its names, definition, source and readings of ties.
+#: A record for each measure: its names, definition, source and values of ``ties=``.
 MEASURES: tuple[Definition, ...] = (
     _row("AP", "AP AP@10 AP(norm=min)@10 AP(norm=hits)@10 AP(interp=11-point) AP(ties=worst)",
          "average precision: the sum of the precision at each relevant item, divided by R (norm=min: by min(k, R); "
@@ -599,8 +601,8 @@ def parse(name: str) -> Measure:
         option ``ties=``. ``AP@10`` divides by R, as ir_measures and trec_eval's ``map_cut_10`` do. ``AP(norm=min)@10``
         divides by min(10, R), as the method ``average_precision(10)`` does by default. Names of trec_eval (``map``,
         ``P_10``, ``recall_1000`` ...), of BEIR and MTEB (``MAP@100``, ``ndcg_at_10``) and of ranx (``hit_rate@10``,
-        ``precision@5-l2``, ``rbp.95``) are synonyms, also in lower case. They have hitcurve's definitions, and ties are
-        read as the caller's ``ties`` says.
+        ``precision@5-l2``, ``rbp.95``) are synonyms, also in lower case. A synonym has hitcurve's definition, and the
+        ``ties`` of the call.
 
     Returns
     -------
@@ -609,7 +611,7 @@ def parse(name: str) -> Measure:
     Raises
     ------
     ValueError
-        If the name is unknown (the message lists similar names), or if an option or cutoff does not fit the measure.
+        If the name is unknown (the message lists similar names), or if the measure does not take an option or cutoff.
 
     Examples
     --------
@@ -625,7 +627,7 @@ def parse(name: str) -> Measure:
 
 
 def of_ir_measures(one: Any) -> bool:
-    """Whether it is a measure of ir_measures, whose text is a name here."""
+    """Whether `one` is a measure of ir_measures. Its text is a name that `parse` takes."""
     return type(one).__module__.partition(".")[0] == "ir_measures"
 
 
@@ -673,17 +675,17 @@ def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, A
 
 
 def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | None, float | None]:
-    """The record that a name means, what its brackets and its cutoff hold, and the beta of F."""
+    """(record, text in the brackets, text of the cutoff, beta of F) of a name."""
     said = said or text
     for pattern, ours in _GRAMMARS:
         match = re.fullmatch(pattern, text)
         if match is not None:
             return _parts(match.expand(ours), said)
     match = re.fullmatch(r"(.+)-l([0-9]+)", text)
-    if match is not None:  # ranx's lowest level that is relevant
+    if match is not None:  # ranx's suffix for the lowest relevant level
         record, brackets, at, beta = _parts(match[1], said)
         if all(option.name != "rel" for option in _taken(record)):
-            raise ValueError(f"{said!r}: {record.name} uses all levels; give the levels below a gain of 0, as in "
+            raise ValueError(f"{said!r}: {record.name} uses all levels; to ignore levels, give them gain 0, as in "
                              "nDCG(gains={1:0,2:2})@10")
         options = [(brackets or "").removesuffix(",rel=1"), f"rel={match[2]}"]
         return record, ",".join(filter(None, options)), at, beta
@@ -711,7 +713,7 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
 
 
 def _of_parameters(head: str, said: str) -> str:
-    """The name of a measure that trec_eval's name and its parameter stand for, as in P.10; else the head itself."""
+    """The name of the measure for a name of trec_eval with a parameter, such as P.10."""
     of, _, parameters = head.partition(".")
     if not parameters or of not in PARAMETERS:
         _unknown(head, said, head, None, None)
@@ -725,26 +727,26 @@ def _of_parameters(head: str, said: str) -> str:
 
 
 def _unknown(text: str, said: str, head: str, brackets: str | None, at: str | None) -> NoReturn:
-    """Refuses a name: trec_eval's with options of ours, a name of several meanings, or a name of no measure."""
+    """Raises the error for a name of trec_eval with options, of several meanings, or of no measure."""
     for record in MEASURES:
         if head in record.synonyms:
             meant = _MEANT.get(head, "")
             brackets = ",".join(filter(None, ("" if brackets and "p=" in brackets else meant, brackets)))
             ours = record.name + (f"({brackets})" if brackets else "") + ("" if at is None else f"@{at}")
-            parse(ours)  # or what is wrong with it
-            raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff like this: write {ours}")
+            parse(ours)  # raises a clearer error if the options are wrong
+            raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff in this form: write {ours}")
     unclear = _UNCLEAR.get(_letters(head), "")
     unknown = f"{quoted(said)}: there is no measure {quoted(head)}"
     raise ValueError(unknown + (f": {unclear}" if unclear else _near(text)))
 
 
-# How others write what is between the brackets or behind @ here: MTEB, and ranx.
+# How MTEB and ranx write options and cutoffs.
 _GRAMMARS = ((r"([^()@]+)_at_([0-9]+)", r"\1@\2"), (r"rbp[.]([0-9]+)", r"RBP(p=0.\1,rel=1)"))
 _Found = tuple[Definition, str, str | None]
 
 
 def _of_trec_eval(text: str, lower: bool = False) -> _Found | None:
-    """The record that has this name of trec_eval (in lower case), what it stands for, and the number within."""
+    """(record, implied options, number in the name) for a name of trec_eval. `lower`: the name is in lower case."""
     _, _, number = text.rpartition("_")
     kind = "K" if re.fullmatch("[0-9]+", number) else "X" if re.fullmatch("[0-9]+[.][0-9]+", number) else ""
     found = _trec_names(lower).get((text.removesuffix(number) if kind else text, kind))
@@ -753,7 +755,7 @@ def _of_trec_eval(text: str, lower: bool = False) -> _Found | None:
 
 @lru_cache(maxsize=2)
 def _trec_names(lower: bool) -> dict[tuple[str, str], tuple[Definition, str]]:
-    """The records by trec_eval's names, which end in a number of a kind, and what these stand for."""
+    """{(name of trec_eval without its number, kind of the number): (record, implied options)}."""
     names = [(record, synonym, synonym.rstrip("KX")) for record in MEASURES for synonym in record.synonyms]
     return {(stem.lower() if lower else stem, synonym.removeprefix(stem)): (record, _MEANT.get(synonym, ""))
             for record, synonym, stem in names}
@@ -761,7 +763,7 @@ def _trec_names(lower: bool) -> dict[tuple[str, str], tuple[Definition, str]]:
 
 @lru_cache(maxsize=2)
 def _heads(ambiguous: bool = False) -> dict[str, _Found]:
-    """The records by their names and synonyms, and those in lower case; or the latter that mean two things."""
+    """The records by names and synonyms, also in lower case. `ambiguous`: only lower-case names with two meanings."""
     records = {record.name: record for record in MEASURES if record.name != "F"}
     exact: dict[str, _Found] = {name: (record, "", None) for name, record in records.items()}
     exact |= {one.name: (records[one.ours], one.options, None) for one in SYNONYMS}
@@ -771,17 +773,17 @@ def _heads(ambiguous: bool = False) -> dict[str, _Found]:
 
 
 def _plain(value: float) -> str:
-    """A number in a place that takes no exponent."""
+    """The text of a number without an exponent."""
     from decimal import Decimal
 
     return format(Decimal(_shown(value)), "f")
 
 
 def _shown(value: Any) -> str:
-    """The value of an option as it is written."""
+    """The text of an option's value in a name."""
     if isinstance(value, Rational) and not isinstance(value, int):  # a recall level
         return _plain(float(value))
-    if isinstance(value, float):  # the shortest text that stands for just this number
+    if isinstance(value, float):  # the shortest text that stands for exactly this number
         text = format(value, ".15g")
         return text if float(text) == value else repr(value)
     if not isinstance(value, tuple):
@@ -792,13 +794,13 @@ def _shown(value: Any) -> str:
 
 
 def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -> tuple[str, Any, str]:
-    """The keyword a cutoff goes to, its value, and how it is written; keyword "" for none."""
+    """(keyword for the cutoff, its value, its text in the name). The keyword is "" without a cutoff."""
     forms = _listed(tuple(form for form in record.forms if "@" in form) or record.forms)
     if at is None:
         if "" not in record.cutoffs:
             of_all = _OF_ALL.get(record.name, "") if beta in (None, 1.0) else ""
             raise ValueError(f"{text!r}: {record.name} needs a cutoff: {forms}"
-                             + (f"; of all documents of a run, as ranx takes them, it is {of_all}" if of_all else ""))
+                             + (f"; for all documents of a run, as in ranx, write {of_all}" if of_all else ""))
         return "", None, ""
     at = at.strip()
     if record.cutoffs == ("",):
@@ -810,24 +812,24 @@ def _cutoff(text: str, record: Definition, at: str | None, beta: float | None) -
         if "k" not in record.cutoffs:
             raise ValueError(f"{text!r}: the cutoff of {record.name} is a share: {forms}")
         if not 1 <= int(at) <= 2**62:
-            raise ValueError(f"{text!r}: a cutoff is a rank from 1 up, at most 2**62")
+            raise ValueError(f"{text!r}: a cutoff must be a rank from 1 to 2**62")
         return "k", int(at), f"@{int(at)}"
     several = re.split(r"[\s,;/|]+", at.strip("[]{} "))
     if len(several) > 1:
         names = [f"{text.rpartition('@')[0]}@{one}" for one in several if one]
         raise ValueError(f"{text!r}: a name has one cutoff: write {_listed(tuple(names), 'and')}")
     if not re.fullmatch(r"(\d+(\.\d*)?|\.\d+)%", at, re.ASCII):
-        raise ValueError(f"{text!r}: {at!r} is no cutoff: give a rank (10) or a share (1%)")
+        raise ValueError(f"{text!r}: {at!r} is not a cutoff: give a rank (10) or a share (1%)")
     if record.cutoffs[-1] in _TOP:
         raise ValueError(f"{text!r}: the cutoff of {record.name} is a rank: {forms}")
     from decimal import Decimal
 
     percent = Decimal(at[:-1]).normalize()
     if not 0 < percent <= 100:
-        raise ValueError(f"{text!r}: a share lies above 0 and up to 100 %")
-    # With 17 digits every float can be written, such as that of 1/19.
+        raise ValueError(f"{text!r}: a share must be above 0 and at most 100 %")
+    # 17 digits are enough to write any float exactly, such as the float nearest to 1/19.
     if len(percent.as_tuple().digits) > 17:
-        raise ValueError(f"{text!r}: a share has at most 17 digits")
+        raise ValueError(f"{text!r}: a share must have at most 17 digits")
     return record.cutoffs[-1], float(percent / 100), f"@{percent:f}%"
 
 
@@ -835,7 +837,7 @@ def _converted(text: str, name: str, convert: Callable[[str], Any], value: str) 
     try:
         return convert(value)
     except ValueError as error:
-        raise ValueError(f"{text!r}: {name} is {value!r}, it {error}") from None
+        raise ValueError(f"{text!r}: {name} is {value!r}, but {error}") from None
 
 
 def _taken(record: Definition) -> tuple[Option, ...]:
@@ -845,7 +847,7 @@ def _taken(record: Definition) -> tuple[Option, ...]:
 
 
 def _options(text: str, record: Definition, brackets: str | None) -> dict[str, Any]:
-    """The options that the brackets hold; a flag that is False is none."""
+    """The options in the brackets. A flag that is False counts as not given."""
     options: dict[str, Any] = {}
     takes = _taken(record)
     # A comma within braces belongs to the value.
@@ -870,7 +872,7 @@ def _options(text: str, record: Definition, brackets: str | None) -> dict[str, A
 
 
 def _near(text: str) -> str:
-    """The names that a wrong one may have been meant for, each with its cutoff."""
+    """The names, with cutoffs, that are similar to a wrong name."""
     from difflib import SequenceMatcher
 
     head, mark, number = _split(re.sub(r"\([^)]*\)?", "", text[:100]))
@@ -898,7 +900,7 @@ def _near(text: str) -> str:
 
 
 def _split(text: str) -> tuple[str, str, str]:
-    """The letters and digits of a name in lower case, what stands before its cutoff, and the cutoff."""
+    """(letters and digits of a name in lower case, the mark before its cutoff, its cutoff)."""
     head, mark, number = re.fullmatch(r"(.*?)(?:(@|_at_?|_|)(\d[\d.]*%?))?", text, re.DOTALL).groups("")  # type: ignore[union-attr]
     return _letters(head), mark, number
 
@@ -910,7 +912,7 @@ def _letters(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _candidates() -> list[tuple[str, str, str]]:
-    """What a name is compared with, how it is then written, and its record's name."""
+    """(text to compare a wrong name with, the name to suggest, the name of its record)."""
     found = []
     for record in MEASURES:
         forms = [form for form in record.forms if "(" not in form] or [record.forms[0]]

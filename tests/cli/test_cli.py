@@ -298,7 +298,7 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
         (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--all"), "--all and -m both choose"),
         (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--top", "5"),
          "with -m, name Hits@N and P@N instead"),
-        (("measures", "P@"), "'' is no cutoff"),
+        (("measures", "P@"), "'' is not a cutoff"),
     ],
 )
 def test_wrong_usage(capsys, arguments, problem):
