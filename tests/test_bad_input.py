@@ -424,7 +424,7 @@ for name, call in {
     "roc_auc": lambda c: c.roc_auc(),
     "roc_curve": lambda c: c.roc_curve(),
 }.items():
-    bad(f"{name} of a table of weights", ValueError, "weighted", "tied.*in floats")(
+    bad(f"{name} of a table of weights", ValueError, "weighted", "table of floats")(
         lambda call=call: call(table(None, [0.0], [2.0], [1.0], num_items=5))
     )
 
@@ -620,7 +620,7 @@ def test_recall_levels_of_weighted_items(relevant):
     """Refused whether there is a relevant item or not."""
     for weight in ([1, 1], [0, 0]):
         curve = hc.HitCurve(relevant, [1, 2], sample_weight=weight)
-        with pytest.raises(ValueError, match="compares recall levels in whole numbers"):
+        with pytest.raises(ValueError, match="is not defined for weighted items"):
             curve.average_precision(ties="threshold", interpolation="11-point")
 
 
@@ -638,7 +638,7 @@ def test_num_relevant_that_no_count_can_be(number):
         lambda: hc.mean_average_precision(y, s, offsets=[0, 3], num_relevant=number),
         lambda: hc.HitCurves([y], [s], num_relevant=number),
     ):
-        with pytest.raises(ValueError, match=rf"num_relevant is {number}: more than 2\*\*62 cannot be counted"):
+        with pytest.raises(ValueError, match=rf"num_relevant is {number}: must be at most 2\*\*62"):
             call()
     with pytest.raises(ValueError, match=r"num_relevant\[0\] is 9223372036854775808"):
         hc.HitCurves([y], [s], num_relevant=np.array([2**63], np.uint64))
@@ -648,7 +648,7 @@ def test_num_relevant_that_no_count_can_be(number):
 
 def test_ragged_lists_are_called_so():
     for call in (hc.HitCurve, hc.HitCurves, hc.average_precision):
-        with pytest.raises(ValueError, match=r"^y_true holds lists of several lengths: give one flat list, with qid="):
+        with pytest.raises(ValueError, match=r"^y_true holds lists of different lengths: give one flat list with qid="):
             call([[1, 0], [1]], [[1, 2], [3]])
 
 

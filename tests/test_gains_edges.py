@@ -27,12 +27,12 @@ WRONG = (  # argument, its type, value, what the error says of it
     ("y_score", "g", NAN, "is nan: scores of dtype"),
     ("y_score", "O", "x", "is 'x' of type str: scores must be real numbers"),
     ("y_score", "O", None, "is None of type NoneType: scores must be real numbers"),
-    ("y_true", "i8", -1, "is -1: a level must be a number from 0 up, and finite"),
+    ("y_true", "i8", -1, "is -1: a level must be finite and at least 0"),
     ("y_true", "i8", 2**53 + 1, "is 9007199254740993: a whole level must be at most 2"),
-    ("y_true", "f4", -0.5, "is -0.5: a level must be a number from 0 up, and finite"),
-    ("y_true", "f8", INF, "is inf: a level must be a number from 0 up, and finite"),
-    ("y_true", "f8", NAN, "is nan: a level must be a number from 0 up, and finite"),
-    ("y_true", "g", NAN, "is nan: a level must be a number from 0 up, and finite"),
+    ("y_true", "f4", -0.5, "is -0.5: a level must be finite and at least 0"),
+    ("y_true", "f8", INF, "is inf: a level must be finite and at least 0"),
+    ("y_true", "f8", NAN, "is nan: a level must be finite and at least 0"),
+    ("y_true", "g", NAN, "is nan: a level must be finite and at least 0"),
     ("y_true", "O", "x", "is 'x' of type str: levels must be real numbers"),
 )
 
@@ -97,7 +97,7 @@ def test_places_of_hit_curves():
             hc.HitCurves([1, 0, 0, 2], [4, 3, 2, 1], tiebreak="order", **options)
         with pytest.raises(ValueError, match=r"y_score\[1\] is nan: scores of dtype"):
             hc.HitCurves([1, 0, 0, 1], np.array([4, NAN, 2, 1], "g"), **options)
-        with pytest.raises(ValueError, match=r"tiebreak\[1\] is nan: keys must be ordered"):
+        with pytest.raises(ValueError, match=r"tiebreak\[1\] is nan: a key must not be missing"):
             hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], tiebreak=[0, NAN, 2, 3], **options)
         with pytest.raises(ValueError, match=r"sample_weight\[0\] is -1.0: weights must be"):
             hc.HitCurves([1, 0, 0, 1], [4, 3, 2, 1], sample_weight=[-1, 0, 2, 3], **options)
@@ -114,8 +114,8 @@ def test_places_of_hit_curves():
 
 CURVE = hc.GainCurve([2, 0, 1, 1], [4, 3, 3, 1])
 CURVES = hc.GainCurves([[2, 0, 1, 1]], [[4, 3, 3, 1]])
-A_LEVEL = "a level must be a number from 0 up, and finite"
-A_GAIN = "a gain must be a number from 0 up, and finite"
+A_LEVEL = "a level must be finite and at least 0"
+A_GAIN = "a gain must be finite and at least 0"
 ANY_GAIN = "gain must be 'linear', 'exponential', a mapping or an array, got "
 ANY_DISCOUNT = "discount must be 'log2', ('log', base) or an array, got "
 GAINS = (
@@ -168,7 +168,7 @@ DISCOUNTS = (
     (("log", 10**400), f"discount[1] is {10**400}: must be above 1"),
     (["log", 2], "discount[0] is 'log' of type str: discounts must be real numbers"),
     ([1, "x"], "discount[1] is 'x' of type str: discounts must be real numbers"),
-    ([1, NAN], "discount[1] is nan: a discount must be a number from 0 up, and finite"),
+    ([1, NAN], "discount[1] is nan: a discount must be finite and at least 0"),
     ([[1, 2]], "discount must be one-dimensional, got shape (1, 2)"),
     ([1, 1j], "discount has dtype complex128: discounts must be real numbers"),
 )  # fmt: skip
@@ -182,7 +182,7 @@ LISTED_RANKS = (
     ([1, "x"], "k[1] must be a whole number, got 'x' of type str"),
     ([1.0], "k[0] must be a whole number, got 1.0 of type float"),
     ([True], "k[0] must be a whole number, got True of type bool"),
-    ([1, [2]], "k holds lists of several lengths: give lists of one length"),
+    ([1, [2]], "k holds lists of different lengths: give lists of the same length"),
 )  # fmt: skip
 
 
@@ -220,11 +220,11 @@ def test_odd_lists_of_ranks(value, text):
     ([[1]], "unretrieved must be one-dimensional, got shape (1, 1)"),
     ([1, "x"], "unretrieved[1] is 'x' of type str: levels must be real numbers"),
     ([1, 1j], "unretrieved has dtype complex128: levels must be real numbers"),
-    ([1, -1], "unretrieved[1] is -1.0: a level must be a number from 0 up, and finite"),
+    ([1, -1], "unretrieved[1] is -1.0: a level must be finite and at least 0"),
     ([NAN], "unretrieved[0] is nan: a level must"),
     ([1, 2**53 + 1], "unretrieved[1] is 9007199254740993: a whole level must be at most 2**53"),
-    (np.array(["1e-400"], "g"), "unretrieved[0] is 0.0: no float64 holds so small a level"),
-    (np.array(["1e400"], "g"), "unretrieved[0] is inf: a level must be a number from 0 up, and finite"),
+    (np.array(["1e-400"], "g"), "unretrieved[0] is 0.0: float64 cannot hold so small a level"),
+    (np.array(["1e400"], "g"), "unretrieved[0] is inf: a level must be finite and at least 0"),
 ])  # fmt: skip
 def test_odd_unretrieved(value, text):
     refused(lambda: hc.GainCurve([1, 0], [2, 1], unretrieved=value), text)
@@ -281,9 +281,9 @@ def test_odd_options(options, text):
     (lambda: hc.HitCurve([1], [1]).measure(b"AP"), "name is b'AP': a measure is named by a string"),
     (lambda: hc.GainCurve([1, 2000], [1, 2]).measure("nDCG(gains={1:1},dcg=exp-log2)"), "gain[2000.0] is inf: must"),
     (lambda: hc.GainCurve.from_table(None, [0], [5], [0, 3], [1, 2, 3], [2**63 - 1, 2**63 - 1, 4], num_items=9),
-     f"the sum of level_count is {2**64 + 2}: more than 2**62 cannot be counted"),
+     f"the sum of level_count is {2**64 + 2}: must be at most 2**62"),
     (lambda: hc.GainCurve.from_table(None, [0], [5], [0, 1], [1], np.array([2**64 - 1], np.uint64), num_items=9),
-     f"the sum of level_count is {2**64 - 1}: more than 2**62 cannot be counted"),
+     f"the sum of level_count is {2**64 - 1}: must be at most 2**62"),
     (lambda: hc.GainCurve.from_table(None, [0], [5], [0, 1], [2**53 + 1], [1], num_items=9),
      "level[0] is 9007199254740993: a whole level must be at most 2**53"),
 ])  # fmt: skip
@@ -330,7 +330,7 @@ def test_at_level_of_narrow_floats():
 def test_at_level_of_what_no_float_holds(level):
     """Labels of floats and of integers would take it differently."""
     for curves in (hc.GainCurve([2**53, 1], [2, 1]), hc.GainCurves([[2**53, 1]], [[2, 1]])):
-        refused(lambda curves=curves: curves.at_level(level), f"level is {level}: no float64 holds it")
+        refused(lambda curves=curves: curves.at_level(level), f"level is {level}: float64 cannot hold it exactly")
 
 
 # --- how many pairs there may be ----------------------------------------------------------------------------
@@ -373,11 +373,11 @@ def test_more_levels_than_the_kernels_tell_apart(monkeypatch):
     real, plain = levels / 7, hc.GainCurve(levels, scores)
     monkeypatch.setattr(_levels, "_MOST_KEYS", 11)
     assert len(plain) == 12
-    refused(lambda: hc.GainCurve(levels, scores), "a ranking has 12 tie groups above level 0: at most 11 can be told")
+    refused(lambda: hc.GainCurve(levels, scores), "a ranking has 12 tie groups above level 0: at most 11 are supported")
     monkeypatch.setattr(_levels, "_MOST_KEYS", 3)
-    refused(lambda: hc.GainCurve(real, scores), "y_true has 4 different levels: at most 3 can be told apart")
-    refused(lambda: hc.GainCurve.from_ranked(real), "levels has 4 different levels: at most 3 can be told apart")
-    refused(table, "level has 4 different levels: at most 3 can be told apart")
+    refused(lambda: hc.GainCurve(real, scores), "y_true has 4 different levels: at most 3 are supported")
+    refused(lambda: hc.GainCurve.from_ranked(real), "levels has 4 different levels: at most 3 are supported")
+    refused(table, "level has 4 different levels: at most 3 are supported")
 
 
 # --- against evaluate -----------------------------------------------------------------------------------------

@@ -436,7 +436,7 @@ def test_nothing_relevant():
     (lambda curve: curve.graded_average_precision(weights={"1": 1}), TypeError, "a level of weights must be a number"),
     (lambda curve: curve.graded_average_precision(weights=3), TypeError, "weights must be a mapping or an array"),
     (lambda curve: curve.graded_average_precision(weights={1: 1e-320, 2: 1e308}), ValueError,
-     r"weights\[1\] is 1e-320, beside 1e\+308: no float64 holds both"),
+     r"weights\[1\] is 1e-320, but the greatest weight is 1e\+308: the weights differ"),
     (lambda curve: curve.average_gain(0), ValueError, "k is 0"),
     (lambda curve: curve.average_gain(gain="square"), ValueError, "gain is 'square'"),
 ])  # fmt: skip

@@ -48,7 +48,7 @@ def test_weights_of_the_relevant_items_in_another_order_of_addition(seed):
     assert curve.average_precision(ties="threshold") == pytest.approx(
         hc.average_precision(y, s, sample_weight=w, ties="threshold"), rel=1e-15
     )
-    with pytest.raises(ValueError, match="but the relevant items weigh"):
+    with pytest.raises(ValueError, match="but the weights of the relevant items sum to"):
         hc.HitCurve(y, s, sample_weight=w, num_relevant=0.999 * w[y == 1].sum())
 
 
@@ -148,7 +148,7 @@ def test_roc_auc_is_no_more_than_1():
 def test_a_rank_that_cannot_be_divided_by_is_refused(name):
     read = getattr(CURVE, name)
     assert read(k=2**62) > 0
-    with pytest.raises(ValueError, match=rf"^k\[1\] is {2**62 + 1}: more than 2\*\*62 cannot be counted"):
+    with pytest.raises(ValueError, match=rf"^k\[1\] is {2**62 + 1}: must be at most 2\*\*62"):
         read(k=[1, 2**62 + 1])
     assert CURVE.recall([2**62, 1]).tolist() == [1.0, 0.5]
 
@@ -292,7 +292,7 @@ def test_names_are_read_as_the_measure_they_name(name):
     "nDCG(gains={1:1e400})", "nDCG(gains={1:1,1:2})", "nDCG(gains={1_0:1})", "F" + "9" * 400 + "@10",
 ])  # fmt: skip
 def test_options_that_are_no_numbers(name):
-    with pytest.raises(ValueError, match="must be"):
+    with pytest.raises(ValueError, match=r"must (be|give)"):
         parse(name)
 
 

@@ -679,7 +679,7 @@ def test_bad_levels_of_queries_and_options(graded):
     from hitcurve.spark import gain_curve, gain_curves
 
     bad = graded.withColumn("level", F.expr("if(q = 7, -1, level)").cast("double"))
-    with pytest.raises(Exception, match=r"query 7, column 'level': not a level: a level must be a number from 0 up"):
+    with pytest.raises(Exception, match=r"query 7, column 'level': not a level: a level must be finite and at least 0"):
         gain_curves(bad, "q", "level", "s").collect()
     with pytest.raises(TypeError, match="column 'level' is of type string: levels must be real numbers"):
         gain_curve(graded.withColumn("level", F.lit("1")), "level", "s")

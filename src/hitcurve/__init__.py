@@ -1,4 +1,4 @@
-"""Measure rankings: average precision and every other measure of the hit curve, exact under ties."""
+"""Measure rankings: average precision, nDCG, BEDROC and many more measures, exact under ties."""
 import typing
 
 from hitcurve._version import __version__ as __version__
@@ -53,13 +53,13 @@ _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "statistics.comparison": "Comparison Difference SystemValue compare",
 }.items() for name in names.split()}
 
-if not typing.TYPE_CHECKING:  # or a type checker would take any name for a public one
+if not typing.TYPE_CHECKING:  # or type checkers would accept any name as public
 
     def __getattr__(name: str) -> typing.Any:
         if name in _LAZY:
             from importlib import import_module
 
-            found = globals()[name] = getattr(import_module(_LAZY[name]), name)  # the next look finds it at once
+            found = globals()[name] = getattr(import_module(_LAZY[name]), name)  # for the next access
             return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

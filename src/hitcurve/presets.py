@@ -15,23 +15,24 @@ PRESETS: dict[str, dict[str, Any]] = {
     "scikit-learn label ranking": {"ties": "threshold", "empty": "one"},
     # auc(recall, precision) of precision_recall_curve.
     "scikit-learn auc": {"ties": "threshold", "interpolation": "trapezoid-from-1"},
-    # evaluate(qrels, run, measures, ...). Unanswered queries: 9 and pytrec_eval skip them, 10 stops.
+    # evaluate(qrels, run, measures, ...). Queries without results: trec_eval 9 and pytrec_eval skip them, 10 stops.
     "trec_eval 9": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
     "trec_eval 10": {"ties": "docid", "scores": "float64", "missing": "raise", "empty": "zero"},
     "pytrec_eval": {"ties": "docid", "scores": "float32", "missing": "skip", "empty": "zero"},
     "ir_measures": {"ties": "docid", "scores": "float32", "missing": "zero", "empty": "zero"},
-    # map and map_cut of arrays. Ties: tiebreak= with the documents' ids, descending; in 9, scores as float32.
+    # map and map_cut of arrays. Ties: tiebreak= needs the documents' ids in descending order. 9 needs float32 scores.
     "trec_eval arrays": {"normalize": "relevant", "empty": "zero"},
-    # map and map@k. Its order of ties is that of an unstable sort.
+    # map and map@k. ranx uses an unstable sort, so no argument reproduces its order of ties.
     "ranx": {"normalize": "relevant", "empty": "zero"},
-    # RetrievalMAP. Its order of ties is that of topk; scores of 0 and below count as not retrieved.
+    # RetrievalMAP. The order of ties is that of torch.topk. Items with scores of 0 and below count as not retrieved.
     "torchmetrics": {"normalize": "hits", "empty": "zero"},
     # RankingMetrics, of lists in rank order; BinaryClassificationMetrics.areaUnderPR with numBins=0.
     "Spark": {"normalize": "min", "empty": "zero", "tiebreak": "order"},
     "Spark areaUnderPR": {"ties": "threshold", "interpolation": "trapezoid"},
-    # Rows in the order in which they come.
+    # Tied rows keep their order.
     "RDKit": {"tiebreak": "order"},
-    # Detections, num_relevant= the objects; both development kits sort by a stable sort. "code": levels as floats.
+    # The items are detections, and num_relevant is the number of objects. Both development kits use a stable sort.
+    # "code": recall levels are compared as floats.
     "VOC 2007": {"interpolation": "11-point", "tiebreak": "order"},
     "VOC 2007 code": {"interpolation": "11-point-float", "tiebreak": "order"},
     "VOC 2010": {"interpolation": "all-point", "tiebreak": "order"},
@@ -42,9 +43,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "scikit-learn dcg": {"gain": "linear", "ties": "expected"},
     # RetrievalNormalizedDCG, in single precision.
     "torchmetrics ndcg": {"gain": "linear", "ties": "expected", "empty": "zero"},
-    # ndcg@k, with the label_gain that nobody set. Both sort by a stable sort: ties keep the order of the data.
+    # ndcg@k with the default label_gain. Both use a stable sort: ties keep the order of the data.
     "LightGBM": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
     "XGBoost": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
-    # NDCG: of items with the same score those of the lowest level come first. type=Exp is gain="exponential".
+    # NDCG: in a tie group the items of the lowest level come first. For type=Exp use gain="exponential".
     "CatBoost": {"gain": "linear", "ties": "worst", "empty": "one"},
 }

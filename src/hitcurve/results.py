@@ -1,4 +1,4 @@
-"""The types of the results that are more than one number."""
+"""The classes of results that hold more than one number."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -16,12 +16,12 @@ else:
     _Value, _Count = TypeVar("_Value"), TypeVar("_Count")
 
 
-WEIGHTED = "weighted items (sample_weight was given, or above, tied or hits in floats)"
-NO_WEIGHTS = f"has no meaning for {WEIGHTED}"
+WEIGHTED = "weighted items (made with sample_weight, or from a table of floats)"
+NO_WEIGHTS = f"is not defined for {WEIGHTED}"
 
 
 class TieReport(NamedTuple, Generic[_Value, _Count]):
-    """What ties do to average precision: the bounds over all orders of the tied items, and how many items are tied.
+    """How much ties can change average precision: bounds over all orders of tied items, and the number of tied items.
 
     The report of one ranking is a ``TieReport[float, int]``. In the report of many rankings, all fields are arrays.
 
@@ -31,11 +31,11 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
         Three values of average precision: with the relevant items last in each tie group, the mean over all orders of
         the tied items, and with the relevant items first.
     threshold
-        Average precision when each tie group enters at once (scikit-learn's number). The value may lie outside the
-        bounds.
+        Average precision with the precision at the end of each tie group (scikit-learn's value). The value may lie
+        outside the bounds.
     num_tied
-        The number of items in tie groups of two or more items that hold a relevant item. No other tie changes a
-        measure.
+        The number of items in tie groups of two or more items that hold a relevant item. Ties without a relevant item
+        change no measure.
     tied_share
         ``num_tied`` as a share of all items.
     largest_group
@@ -200,13 +200,14 @@ class PValue(NamedTuple):
     Attributes
     ----------
     pvalue
-        The share of orders whose measure is at least the observed measure.
+        The share of orders whose measure is at least as good as the observed measure.
     statistic
         The observed measure.
     null_distribution
         The measure of each random order.
     method
-        ``"exact"``: the share is over all orders. ``"permutation"``: it is over random orders and the observed order.
+        ``"exact"``: the share is over all orders. ``"permutation"``: the share is over random orders and the observed
+        order.
     resolution
         The least value that `pvalue` can have.
     """
@@ -222,4 +223,4 @@ for _result in (
     TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, ConfidenceInterval,
     Interval, PValue,
 ):  # fmt: skip
-    _result.__module__ = "hitcurve"  # what a pickle names
+    _result.__module__ = "hitcurve"  # the module that pickles name

@@ -282,7 +282,7 @@ def test_one_system_has_no_picture_of_two(one):
 
 def test_weighted_curves_have_no_mean_curve():
     weighted = hc.HitCurves([1, 0], [2, 1], qid=[0, 0], sample_weight=[1.0, 2.0])
-    with pytest.raises(ValueError, match="kind='precision-recall' has no meaning for weighted items"):
+    with pytest.raises(ValueError, match="kind='precision-recall' is not defined for weighted items"):
         weighted.plot()
 
 

@@ -260,8 +260,8 @@ def test_counters_merge_only_if_their_thresholds_are_equal(first):
     numbers = [2**53 + 1, float(2**53)]
     one, other = (hc.HitCounter([number]) for number in sorted(numbers, key=lambda number: type(number) is not first))
     assert one != other
-    with pytest.raises(ValueError, match=r"thresholds\[0\] of other is 90071992547409.*counters add up only if they "
-                                         r"were made alike"):
+    with pytest.raises(ValueError, match=r"thresholds\[0\] of other is 90071992547409.*only counters with the same "
+                                         r"arguments can be merged"):
         one.merge(other)
     assert hc.HitCounter([3]) == hc.HitCounter([3.0])
     assert hc.HitCounter([3]).merge(hc.HitCounter([3.0])).num_items == 0

@@ -268,7 +268,7 @@ def test_refused(call, text):
 def test_weighted_items_are_refused():
     curve = hc.HitCurve([1, 0, 1], [3, 2, 1], sample_weight=[1.0, 0.5, 2.0])
     for call in (curve.interval, curve.resample, curve.p_value):
-        with pytest.raises(ValueError, match="has no meaning for weighted items"):
+        with pytest.raises(ValueError, match="is not defined for weighted items"):
             call()
 
 

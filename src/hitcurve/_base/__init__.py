@@ -1,1 +1,1 @@
-"""What every layer stands on: checks of arguments, threads, files, pickles, and libraries that are extras."""
+"""Code that every other package uses: checks of arguments, threads, files, pickles and optional libraries."""

@@ -1,4 +1,4 @@
-# Arguments as the kernels read them; an error where they have no meaning.
+# Checks of arguments, and conversions to what the kernels read.
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 
@@ -8,7 +8,7 @@ from hitcurve._kernel.columns cimport (
 from hitcurve._kernel.count cimport Strategy
 from hitcurve._kernel.formulas cimport Reading
 
-cdef int64_t LARGEST  # what a count may be
+cdef int64_t LARGEST  # the greatest count that is allowed
 cdef tuple TIES, NAN_POLICIES, STRATEGIES
 
 cdef int other_choice(object value, str name, tuple choices) except -1

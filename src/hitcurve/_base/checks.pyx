@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""Every check of an argument, and every text of an error, once; arrays as the kernels read them."""
+"""Checks of arguments and the texts of their errors, and conversions to the arrays that the kernels read."""
 from cpython.number cimport PyNumber_Index
 from libc.math cimport INFINITY, NAN, isfinite
 from libc.stdint cimport int64_t
@@ -20,10 +20,10 @@ from hitcurve.shown.grid import are, many
 cnp.import_array()
 
 LARGEST = (<int64_t>1) << 62
-LARGE = 2.0**53  # a float64 from here on may stand for several integers
+LARGE = 2.0**53  # from here on, several integers round to the same float64
 cdef double GREATEST = np.finfo(np.float64).max
 
-# In the order of the kernels' words.
+# In the order of the kernels' enums.
 TIES = ("expected", "best", "worst", "threshold")
 cdef tuple NORMALIZATIONS = ("min", "relevant", "hits")
 cdef tuple INTERPOLATIONS = (
@@ -32,7 +32,7 @@ cdef tuple INTERPOLATIONS = (
 NAN_POLICIES = ("raise", "worst", "omit")
 STRATEGIES = (None, "compare", "search", "buckets", "parts", "throw")
 
-# What the texts of errors share, whatever the way in.
+# Parts of error texts that several checks share.
 LABEL_RULE = "labels must be 0 or 1, False or True"
 LABELS = LABEL_RULE + " (or graded, with relevance_level=)"
 SCORES = "scores must be real numbers"
@@ -43,7 +43,7 @@ NO_RANK = "give nan_policy='worst' to rank it below all other scores, or nan_pol
 # ------------------------------------------------------------------------------------------------------- single values
 
 def quoted(value):
-    """A value for a message: what Python calls it, cut short."""
+    """The repr of a value for an error, at most 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -62,7 +62,7 @@ cdef int other_choice(object value, str name, tuple choices) except -1:
 
 
 def check_choice(value, name, choices):
-    """The one of the choices that the value is."""
+    """The choice that equals the value. Raises an error if there is none."""
     return choices[choice(value, name, choices)]
 
 
@@ -82,7 +82,7 @@ def check_options(lower_is_better=False, nan_policy="raise"):
 
 
 cpdef object whole_number(object value, str name):
-    """A Python int; bool and fractions are no whole numbers."""
+    """The value as an int. A bool or a float is an error."""
     if cnp.PyArray_Check(value):
         no_masked(value, name)
     if not isinstance(value, (bool, np.bool_)):
@@ -109,9 +109,9 @@ cpdef object check_count(object value, str name, object most=2147483648):
 
 
 cdef object countable(object number, str name):
-    """A number of items, which the kernels add up in 64 bits."""
+    """Checks a number of items, because the kernels add such numbers up in 64 bits."""
     if number > LARGEST:
-        raise ValueError(f"{name} is {number}: more than 2**62 cannot be counted")
+        raise ValueError(f"{name} is {number}: must be at most 2**62")
     return number
 
 
@@ -122,7 +122,7 @@ cpdef object check_number(object value, str name):
 
 
 cdef object check_within(object value, str name, str domain, double low, double high, bint with_low=False):
-    """A finite number strictly between low and high, or low itself too."""
+    """A finite number strictly between low and high. `with_low` also allows low itself."""
     check_number(value, name)
     if not ((low < value or with_low and low == value) and value < high and (
             abs(value) <= GREATEST if isinstance(value, int) else isfinite(<double>value))):
@@ -139,7 +139,7 @@ def check_level(confidence_level, name="confidence_level"):
 
 
 def checked_seed(rng):
-    """What numpy makes streams of random numbers from."""
+    """Checks that numpy can make a random generator from `rng`, and returns it."""
     if isinstance(rng, (bool, np.bool_)):
         raise not_a(rng, "rng", "a seed or a numpy.random.Generator")
     try:
@@ -162,7 +162,8 @@ cdef int parse_reading(object k, object ties, object interpolation, object norma
 
 
 cdef object interpolated_cutoff(object k, object interpolation):
-    return ValueError(f"k={k!r} with interpolation={interpolation!r}: an interpolated average precision has no cutoff")
+    return ValueError(f"k={k!r} and interpolation={interpolation!r} are both given: an interpolated average precision has no "
+                      "cutoff")
 
 
 cdef int64_t parse_num_relevant(object num_relevant, int64_t num_hits) except -1:
@@ -181,19 +182,19 @@ cdef int no_threshold(str name, int ties) except -1:
 
 
 cdef int all_ranked(str name, object num_relevant, object num_hits) except -1:
-    """An error if relevant items of a ranking, or of one of many, were never retrieved."""
+    """Raises an error if relevant items of a ranking, or of one of many rankings, were never retrieved."""
     for q in np.flatnonzero(np.greater(num_relevant, num_hits))[:1]:
         several = isinstance(num_relevant, np.ndarray)
-        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {num_hits[q]}" if several else
-                f"num_relevant is {num_relevant}, but the ranking holds {num_hits}")
-        raise ValueError(f"{name} needs the rank of every relevant item: {said} (nan_policy='worst' ranks items without a "
-                         "score)")
+        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {num_hits[q]} relevant" if several else
+                f"num_relevant is {num_relevant}, but the ranking holds {num_hits} relevant")
+        raise ValueError(f"{name} needs the rank of every relevant item: {said} (nan_policy='worst' ranks items "
+                         "whose score is NaN)")
     return 0
 
 
 # ---------------------------------------------------------------------------------------------------------- the arrays
 
-cdef int[32] KIND_OF  # by numpy's number of a type; -1 where the kernels have none
+cdef int[32] KIND_OF  # by numpy's type number; -1 for types that the kernels do not read
 for number in range(32):
     KIND_OF[number] = -1
 KINDS = dict(zip("b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8".split(), (
@@ -208,7 +209,7 @@ cdef int kind_of(int type_number) noexcept nogil:
 
 
 cdef inline int plain_kind(object array) noexcept:
-    """The kind of a one-dimensional ndarray that the kernels can read as it lies, else -1."""
+    """The kind of a one-dimensional ndarray that the kernels can read without a copy, else -1."""
     if cnp.PyArray_CheckExact(array) and cnp.PyArray_NDIM(<cnp.ndarray>array) == 1 and (
             cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>array)):  # aligned, in this machine's byte order
         return kind_of(cnp.PyArray_TYPE(<cnp.ndarray>array))
@@ -216,12 +217,12 @@ cdef inline int plain_kind(object array) noexcept:
 
 
 cdef Py_ssize_t first(object flags) except? -1:
-    """The place of the first flag that is set, -1 if none is."""
+    """The place of the first flag that is True, -1 if no flag is."""
     return flags.argmax() if flags.any() else -1
 
 
 cdef object not_a_number(object array, str name, str what):
-    """The error for an array of objects; the first that is no real number is named."""
+    """The error for an array of objects. It names the first object that is not a real number."""
     for i, value in enumerate(array.ravel().tolist()):
         if not isinstance(value, (bool, int, float, np.number, np.bool_)):
             value = value.item() if isinstance(value, np.generic) else value
@@ -232,9 +233,9 @@ cdef object not_a_number(object array, str name, str what):
 
 
 cdef object unrounded(object values, object array, str name):
-    """The array that numpy made of these values; if it rounded integers to floats, one of uint64 or of objects instead.
+    """The array that numpy made of these values, or an array of uint64 or objects if numpy rounded integers to floats.
 
-    It rounds integers beyond 2**53 beside fractions, and those beyond int64 beside smaller ones.
+    numpy rounds integers above 2**53 if there are fractions too, and integers above int64 if there are smaller integers too.
     """
     cdef object exact, elements
     if array.dtype != np.float64 or not (np.abs(array) >= LARGE).any():
@@ -251,7 +252,7 @@ cdef object unrounded(object values, object array, str name):
 
 
 cdef int no_rounded(object values, object array, str name) except -1:
-    """An error for an integer of a column, or of a frame's columns, that is no float64: beside missing ones it became one."""
+    """Raises an error if an integer of a column or frame was rounded, because missing values made the column float64."""
     cdef object columns = [values], column, exact, place
     for way in ("iter_columns", "itercolumns", "items"):  # of polars, pyarrow and pandas
         if array.ndim == 2 and hasattr(values, way):
@@ -268,12 +269,12 @@ cdef int no_rounded(object values, object array, str name) except -1:
             if int(exact[i]) != array[i, j].item():
                 place = place_of(name, i, (array.shape[0],)) if len(columns) == 1 else f"{name}[{i}, {j}]"
                 raise ValueError(f"{place} is {exact[i]}: integers beside missing values or fractions become float64, which "
-                                 "cannot hold it")
+                                 "cannot hold this integer")
     return 0
 
 
 cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
-    """How many entries are masked, of an array or of those in lists: numpy unmasks what it reads from a list."""
+    """The number of masked entries in an array or in lists of arrays. numpy drops the masks of arrays in a list."""
     cdef Py_ssize_t total = 0
     if cnp.PyArray_Check(values):
         mask = None if cnp.PyArray_CheckExact(values) else getattr(values, "mask", None)
@@ -297,10 +298,10 @@ cpdef int no_masked(object values, str name) except -1:
 
 
 def readable(values):
-    """What numpy refuses of torch as what it reads, tensors in lists too; anything else as it is.
+    """Converts values of torch and polars that numpy cannot read, also tensors in lists. Other values are returned as they are.
 
-    A tensor loses its gradient. bfloat16 and floats of 8 bits become float32, which holds each of their values. Integers
-    of 128 bits, of polars, become a list, in frames lists of rows; a missing value is NaN there, as in narrower columns.
+    A tensor loses its gradient. bfloat16 and 8-bit floats become float32, which holds all their values. 128-bit integers of
+    polars become a list, and frames of such integers become lists of rows. A missing value becomes NaN.
     """
     if isinstance(values, (list, tuple)):
         found = [readable(value) for value in values]
@@ -317,7 +318,7 @@ def readable(values):
 
 
 cdef object as_array(object values, str name):
-    """An ndarray of whatever the object holds, by whatever protocol it offers: every array argument comes through here."""
+    """Converts an object to an ndarray by any protocol that it offers. Every array argument goes through this function."""
     cdef object array, other
     cdef bint by_numpy = hasattr(values, "__array__") or not hasattr(values, "__dlpack__")
     no_masked(values, name)
@@ -326,16 +327,16 @@ cdef object as_array(object values, str name):
     try:
         array = np.asanyarray(values) if by_numpy else np.from_dlpack(values)
     except Exception as error:
-        # polars' errors are none of Python's own.
+        # The errors of polars are not subclasses of Python's errors.
         if not isinstance(error, (BufferError, RuntimeError, TypeError, ValueError)) and "polars" not in type(error).__module__:
             raise
         other = readable(values)
         if other is not values:
             return as_array(other, name)
         if by_numpy and isinstance(error, ValueError) and "inhomogeneous" in str(error):
-            raise ValueError(f"{name} holds lists of several lengths: give " + (
-                "one flat list, with qid= or offsets= to say where the rankings are, or " if name.startswith("y_") else "")
-                + "lists of one length") from None
+            raise ValueError(f"{name} holds lists of different lengths: give " + (
+                "one flat list with qid= or offsets=, or " if name.startswith("y_") else "")
+                + "lists of the same length") from None
         if by_numpy and isinstance(error, ValueError):
             raise ValueError(f"{name} cannot be read as an array: {error}") from None
         raise TypeError(f"{name} of type {type(values).__name__} cannot be read "
@@ -350,7 +351,7 @@ cdef object as_array(object values, str name):
 
 
 cdef object array_or_none(object values, str name):
-    """The array that the values are, or None for a single value."""
+    """The values as an array, or None for a single value."""
     if isinstance(values, (int, float, str, bytes, np.generic)):
         return None
     array = as_array(values, name)
@@ -358,21 +359,21 @@ cdef object array_or_none(object values, str name):
 
 
 cpdef object as_column(object values, str name):
-    """Ids, keys or weights as an array of any type in which different ones stay different.
+    """Ids, keys or weights as an array of any type in which different values stay different.
 
-    numpy by itself rounds a list of integers from 2**63 up beside smaller ones, makes text of numbers beside texts,
-    and cuts NUL characters off the end of a text.
+    numpy alone rounds integers of 2**63 and more if a list also holds smaller integers, turns numbers beside strings into
+    strings, and drops NUL characters at the end of a string.
     """
     cdef object array = as_array(values, name), exact, elements
     if array.dtype.kind in "SU" and not hasattr(values, "__array__"):
         exact = np.array(values, dtype=object)
-        no_nan(exact, name, ", among texts")
+        no_nan(exact, name, ", but other entries are strings: an entry must not be missing")
         elements = exact.ravel().tolist()
         kind = str if array.dtype.kind == "U" else bytes
         for i, value in enumerate(elements):
             if not isinstance(value, kind):
-                raise TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}, among others that are "
-                                f"{kind.__name__}: they cannot be ordered together")
+                raise TypeError(f"{name}[{i}] is {value!r} of type {type(value).__name__}, but other entries are of type "
+                                f"{kind.__name__}: the two types cannot be ordered together")
         if [value for value in elements if value[-1:] in ("\0", b"\0")]:
             return exact
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
@@ -409,7 +410,7 @@ cdef object as_ndarray(object values, str name, str what):
 
 
 cpdef object as_real(object values, str name, str what=SCORES):
-    """Numbers of any real type, as a ranking reads its scores; `what` says what they must be."""
+    """Real numbers of any type as an array. `what` is the rule that an error states."""
     return as_ndarray(values, name, what)
 
 
@@ -421,7 +422,7 @@ cdef object as_whole(object values, str name):
 
 
 cdef int no_nan(object array, str name, str why, object where=None) except -1:
-    """An error if a value is NaN or NaT; of objects, None too."""
+    """Raises an error if a value is NaN or NaT, or, among objects, None."""
     cdef Py_ssize_t place
     if array.dtype.kind in "fcmMO":
         missing = array != array
@@ -450,12 +451,12 @@ cpdef object one_dimension(object array, str name):
 
 
 cdef object graded(object array, object level, object where=None):
-    """Graded labels as flags: relevant from this level up.
+    """Graded labels as flags: a label is relevant if it is this level or higher.
 
-    Whole labels compare exactly; with float labels the level is rounded to their type, whatever its own.
+    Whole labels are compared exactly. For float labels the level is rounded to the type of the labels.
     """
     if check_number(level, "relevance_level") != level:
-        raise ValueError("relevance_level is nan")
+        raise ValueError("relevance_level is nan: must be a number")
     no_nan(array, "y_true", ": a graded label must be a number", where)
     real = isinstance(level, (float, np.floating))
     if not real and abs(int(level)) >> 1024:
@@ -465,13 +466,13 @@ cdef object graded(object array, object level, object where=None):
             return array >= array.dtype.type(level if real else np.longdouble(level))
     if real and np.isinf(level):
         return np.full(array.shape, level < 0)
-    # Whole labels reach a level where they reach the next whole number. numpy compares with an int of any size.
+    # A whole label is at least the level if it is at least the level rounded up. numpy compares with an int of any size.
     top, bottom = level.as_integer_ratio() if real else (int(level), 1)
     return (array.view(np.uint8) if array.dtype.kind == "b" else array) >= -(-top // bottom)
 
 
 cdef object as_labels(object y_true, object relevance_level, Items* items, object where=None):
-    """Sets the label column; the returned object keeps its memory alive."""
+    """Sets the label column. The returned object owns the memory of the column."""
     cdef int kind = plain_kind(y_true) if relevance_level is None else -1
     cdef object array = y_true
     if kind < 0 or kind == KIND_F16:
@@ -487,10 +488,10 @@ cdef object as_labels(object y_true, object relevance_level, Items* items, objec
 
 
 cdef object as_scores(object y_score, str name, Items* items, object where=None):
-    """Sets the score column; the returned object keeps its memory alive.
+    """Sets the score column. The returned object owns the memory of the column.
 
-    It is an ndarray, or a pair (ranks, values) for a type that no kernel compares: scores as places among the sorted
-    distinct values.
+    It is an ndarray. For a type that the kernels cannot compare, it is a pair (places, values): the sorted distinct values,
+    and the place of each score among them.
     """
     cdef int kind = plain_kind(y_score)
     cdef object array = y_score, kept
@@ -499,7 +500,7 @@ cdef object as_scores(object y_score, str name, Items* items, object where=None)
         kind = kind_of(array.dtype.num)
     kept = array
     if kind < 0:
-        no_nan(array, name, f": scores of dtype {array.dtype} take no nan_policy", where)
+        no_nan(array, name, f": scores of dtype {array.dtype} must not be NaN, whatever nan_policy is", where)
         values, places = np.unique(array, return_inverse=True)
         array = places.astype(np.int64)
         kept = (array, values)
@@ -523,7 +524,7 @@ cdef object bad_score(object name, object shown):
 
 
 cpdef int no_flags(object values, object array, str name) except -1:
-    """An error for truth values among others: True equals 1, and numpy makes a number of it."""
+    """Raises an error if only some values are bool: True equals 1, and numpy would make it a number."""
     elements = values if isinstance(values, (list, tuple)) else array.tolist() if array.dtype.kind == "O" else ()
     kinds = set(map(type, elements))
     flags = kinds & {bool, np.bool_}
@@ -536,7 +537,7 @@ cpdef int no_flags(object values, object array, str name) except -1:
 
 
 cdef object as_ids(object qid, Py_ssize_t n, str unit):
-    """Ids as an array, none of them missing: one for each of the `unit`, "items" or "queries"."""
+    """Ids as an array, with an id for each of the `unit` ("items" or "queries"). No id may be missing."""
     cdef object ids = as_column(qid, "qid")
     if ids.ndim != 1 or ids.shape[0] != n:
         whole = "y_true has" if unit == "items" else f"there {are(n)}"
@@ -547,7 +548,7 @@ cdef object as_ids(object qid, Py_ssize_t n, str unit):
 
 
 cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str whole="y_true"):
-    # A copy: what is checked here must not change under the kernels.
+    # A copy, so that the offsets cannot change after this check.
     cdef object array = np.array(as_whole(offsets, name))
     if array.ndim != 1 or array.shape[0] == 0:
         raise ValueError(f"{name} must be one-dimensional with one entry more than there are queries, got shape {array.shape}")
@@ -562,7 +563,7 @@ cdef object as_offsets(object offsets, Py_ssize_t n, str name="offsets", str who
 
 
 cpdef object as_flags(object y_true, object y_score, object relevance_level, object where=None):
-    """Labels as an array of bool; the scores are looked at only for the error."""
+    """Labels as an array of bool. Only the error uses the scores."""
     array = as_ndarray(y_true, "y_true", LABELS)
     if relevance_level is not None:
         return graded(array, relevance_level, where)
@@ -592,7 +593,7 @@ cdef object as_key(object tiebreak, Py_ssize_t n, object where=None):
                                 f"{type(value).__name__}: keys must be numbers or strings")
     elif key.dtype.kind not in "biufSU":
         raise TypeError(f"tiebreak has dtype {key.dtype}: keys must be numbers or strings")
-    no_nan(key, "tiebreak", ": keys must be ordered", where)
+    no_nan(key, "tiebreak", ": a key must not be missing", where)
     try:
         return np.unique(key, return_inverse=True)[1] if key.dtype.kind == "O" else key
     except TypeError:
@@ -616,7 +617,7 @@ cdef object as_weight(object values, Py_ssize_t n, object where=None, str name="
 
 
 cdef object apply_nan_policy(object nan_policy, object score, object where):
-    """Which items stay, or None for all; `where` gives the index to name of a place, if it is another."""
+    """A mask of the items that stay, or None if all stay. `where` translates a place into the caller's index."""
     cdef NanPolicy policy = parse_nan_policy(nan_policy)
     if score.dtype.kind != "f":
         return None
@@ -630,16 +631,16 @@ cdef object apply_nan_policy(object nan_policy, object score, object where):
 
 
 def checked_array(values, name, what):
-    """An array of one dimension and a real type that holds all values exactly, none wider than float64."""
+    """A one-dimensional array of a real type, at most as wide as float64, that holds all values exactly."""
     return as_double(one_dimension(as_ndarray(values, name, what), name), name)
 
 
 def checked_sorted(values, name, nan_policy="raise"):
-    """Thresholds or edges: distinct and ascending, of a type in which scores are compared."""
+    """Thresholds or edges, distinct and ascending, in a type in which scores are compared."""
     array = one_dimension(as_real(values, name), name)
     if array.dtype.kind == "f":
         if nan_policy == "raise" or name == "edges":
-            no_nan(array, name, "")
+            no_nan(array, name, ": must be a number")
         array = as_double(array[~np.isnan(array)], name)
         array = array.astype(np.float32 if array.dtype.itemsize <= 4 else np.float64) + 0
     else:
@@ -653,23 +654,23 @@ def checked_sorted(values, name, nan_policy="raise"):
 
 
 cdef object as_double(object array, str name):
-    """A type wider than float64 as float64, where that changes no value."""
+    """Converts an array wider than float64 to float64. Raises an error if this changes a value."""
     if array.dtype.itemsize <= 8:
         return array
     narrow = unchanged(array, np.dtype(np.float64))
     if narrow is None:
-        raise TypeError(f"{name} of dtype {array.dtype} holds values that no float64 has: blocks are compared in float64")
+        raise TypeError(f"{name} has dtype {array.dtype} and values that float64 cannot hold exactly: counters compare float64")
     return narrow
 
 
 def unchanged(array, dtype):
-    """The numbers in another type, or None if one of them would be another number."""
+    """The numbers converted to another type, or None if a number would change."""
     with np.errstate(invalid="ignore", over="ignore"):
         there = array.astype(dtype)
         back = there.astype(array.dtype)
     if not np.array_equal(back, array, equal_nan=array.dtype.kind == "f"):
         return None
-    # What is beyond an integer type may come back as if it were not: wrapped, or on some machines cut off.
+    # A number beyond an integer type may wrap, or on some machines saturate, and still come back unchanged.
     for numbers, type in ((array, dtype), (there, array.dtype)):
         if type.kind in "iu" and numbers.shape[0] > 0:
             limits = np.iinfo(type)
@@ -679,14 +680,14 @@ def unchanged(array, dtype):
 
 
 def equal_numbers(a, b):
-    """Where two arrays of one shape hold the same number, whatever their types; NaN is NaN."""
+    """A mask of the places where two arrays of the same shape hold the same number, whatever their types. NaN equals NaN."""
     if a.dtype != b.dtype:
-        a, b = a.astype(object), b.astype(object)  # Python compares an integer and a float exactly, numpy as floats
+        a, b = a.astype(object), b.astype(object)  # Python compares an int and a float exactly; numpy compares both as floats
     return ((a == b) | ((a != a) & (b != b))).astype(bool)
 
 
 def checked_block(y_true, y_score, cuts):
-    """(relevant, score, cuts), the last two in one type that holds both exactly."""
+    """(relevant, score, cuts). Scores and cuts have the same type, which holds both exactly."""
     relevant = one_dimension(as_flags(y_true, y_score, None), "y_true")
     score = checked_array(y_score, "y_score", SCORES)
     same_items(relevant.shape[0], score.shape[0])
@@ -706,7 +707,7 @@ def checked_block(y_true, y_score, cuts):
 # ------------------------------------------------------------------------------------------- values, one or an array
 
 cdef object ratio(object value, str name, bint zero):
-    """A number in (0, 1], or `zero` too, as (numerator, denominator), in the decimal that was written: 0.07 is 7/100."""
+    """A number in (0, 1] as (numerator, denominator), exact for the decimal as written: 0.07 is 7/100. `zero` allows 0."""
     from fractions import Fraction
     real = isinstance(value, (float, np.floating))
     try:
@@ -716,28 +717,28 @@ cdef object ratio(object value, str name, bint zero):
     except (TypeError, ValueError, OverflowError):
         if not real:
             raise not_a(value, name, "a number") from None
-        exact = -1  # infinite, or no number
+        exact = -1  # infinite or NaN
     if not 0 <= exact <= 1 or exact == 0 and not zero:
         raise ValueError(f"{name} is {value}: must lie in {'[' if zero else '('}0, 1]")
     return exact.numerator, exact.denominator
 
 
 cdef str shown_place(str name, Py_ssize_t i, object shape, object where):
-    """The name of one value of an array; `where` gives the index that the caller knows, if it is another."""
+    """The name of a value of an array, such as "y_true[3]". `where` translates the place into the caller's index."""
     return place_of(name, i, shape) if where is None else f"{name}[{where(i)}]"
 
 
 cdef str place_of(str name, Py_ssize_t i, object shape):
-    """The name of one value of an array."""
+    """The name of a value of an array, such as "y_true[0, 3]"."""
     return f"{name}[{', '.join(str(j) for j in np.unravel_index(i, shape))}]"
 
 
 cdef object each(object values, str name):
-    """([(value, its name)], shape of the values; None for a single one)."""
+    """([(value, its name)], shape of the values). The shape is None for a single value."""
     array = array_or_none(values, name)
     if array is None:
         return [(values, name)], None
-    if isinstance(values, (list, tuple)):  # numpy makes numbers of truth values beside them
+    if isinstance(values, (list, tuple)):  # numpy would turn a bool beside numbers into a number
         array = np.array(values, dtype=object).reshape(array.shape)
     return [(value, place_of(name, i, array.shape)) for i, value in enumerate(array.reshape(-1))], array.shape
 
@@ -745,8 +746,8 @@ cdef object each(object values, str name):
 cdef object quotients(object values, str name, object whole, bint zero=False):
     """(whole numbers, rests, shape of the values): numerator * whole / denominator for each value and each `whole`.
 
-    The rests lie between -1/2 and 1/2. `whole` is a number or an array of one for each query; the results have the shape
-    of `whole` and then of the values.
+    The rests lie between -1/2 and 1/2. `whole` is a number, or an array with a number for each query. The shape of the
+    results is the shape of `whole`, followed by the number of values.
     """
     numbers, shape = each(values, name)
     nearest = np.empty((*np.shape(whole), len(numbers)), np.int64)
@@ -763,7 +764,7 @@ cdef object quotients(object values, str name, object whole, bint zero=False):
 
 
 cdef object ranks_from(object k, object fraction, object num_items):
-    """(cutoff ranks, their shape) from k or a fraction of the items; (None, None) without either: no cutoff."""
+    """(cutoff ranks, their shape) from k or from a fraction of the items. Without a cutoff, (None, None)."""
     cdef int64_t* rank
     cdef const double* rest
     cdef Py_ssize_t i
@@ -796,7 +797,7 @@ cdef object parameters(object values, str name, str domain, double low, double h
     return np.array([check_within(value, where, domain, low, high) for value, where in numbers], dtype=np.float64), shape
 
 
-# ------------------------------------------------------------------------------------------------ tables from outside
+# -------------------------------------------------------------------------------------------- tables from other programs
 
 cdef object checked_items(object num_items):
     number = whole_number(num_items, "num_items")
@@ -806,23 +807,23 @@ cdef object checked_items(object num_items):
 
 
 cdef list table_columns(object score, object above, object tied, object hits):
-    """[above, tied, hits], and the scores if there are any, as arrays of one length."""
+    """[above, tied, hits], and the scores if given, as arrays of the same length."""
     names = ("above", "tied", "hits", "score")
     columns = [as_real(column, name) for column, name in zip((above, tied, hits, score)[:3 if score is None else 4], names)]
     for column, name in zip(columns, names):
         if column.ndim != 1 or column.shape[0] != columns[0].shape[0]:
             raise ValueError(f"{name} has shape {column.shape}, above has shape {columns[0].shape}: "
-                             "must be one number a row")
+                             "must be one number for each row")
     return [column.astype(np.int64) if column.dtype.kind in "iu" and column.dtype.itemsize < 8 else column
-            for column in columns[:3]] + columns[3:]  # a narrow type would not hold num_items beside them
+            for column in columns[:3]] + columns[3:]  # a narrow type might not hold their sums
 
 
 cdef int check_rows(object above, object tied, object hits, object num_items, bint weighted, object lengths=None) except -1:
-    """An error that names the first row that no ranking has. `lengths`: the rows of each of many tables."""
+    """Raises an error that names the first impossible row. `lengths` holds the number of rows of each of many tables."""
     if not weighted:
         for column, name in ((above, "above"), (tied, "tied"), (hits, "hits")):
             as_whole(column, name)
-    # From 2**62 on sums are Python's unbounded integers.
+    # If a number is 2**62 or more, sums use Python's unbounded integers.
     large = not weighted and max([int(column.max(initial=0)) for column in (above, tied, hits)]) >= LARGEST
     kind = np.float64 if weighted else object if large else np.int64
     above, tied, hits = [column.astype(kind, copy=False) for column in (above, tied, hits)]
@@ -834,7 +835,7 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
     faults = [~(hits > 0), ~(tied >= hits), ~(above >= before * (1 - slack)), ~(ends <= num_items * (1 + slack))]
     i = first(np.any(faults, axis=0))
     if i >= 0:
-        texts = (f"hits[{i}] is {hits[i]}: every row holds a relevant item",
+        texts = (f"hits[{i}] is {hits[i]}: every row must hold a relevant item",
                  f"tied[{i}] is {tied[i]}, less than hits[{i}] = {hits[i]}",
                  f"above[{i}] is {above[i]}, but the rows before it hold {many(before[i], 'items')}",
                  f"row {i} ends at item {ends[i]} (above + tied), but num_items is "
@@ -844,28 +845,28 @@ cdef int check_rows(object above, object tied, object hits, object num_items, bi
 
 
 cdef object within(object lengths):
-    """For each row but the first, whether it is of the same table as the one before it."""
+    """For each row but the first, whether the row before it is in the same table."""
     table = np.repeat(np.arange(len(lengths)), lengths)
     return table[1:] == table[:-1]
 
 
 cdef int check_scores(object score, bint lower, object same=None) except -1:
-    """An error if the scores do not fall (or rise) down the table; NaN may come last."""
+    """Raises an error if the scores do not fall (or rise) down the table. NaN may only come last."""
     cdef object missing = score != score
     if same is None:
         same = True
     i = first(missing[:-1] & ~missing[1:] & same)
     if i >= 0:
-        raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN rank below all else")
+        raise ValueError(f"score[{i}] is nan, but score[{i + 1}] is {score[i + 1]}: NaN must be the last score")
     i = first((score[1:] < score[:-1] if lower else score[1:] > score[:-1]) & same) + 1
     if i > 0:
-        raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows go from the best score to the worst"
-                         + ("" if lower else " (or lower_is_better=True)"))
+        raise ValueError(f"score[{i}] is {score[i]}, after {score[i - 1]}: rows must go from the best score to the worst"
+                         + ("" if lower else " (with lower_is_better=True, the lowest score is the best)"))
     return 0
 
 
 cdef object query_totals(object values, str name, Py_ssize_t n, bint weighted):
-    """A copy of num_items, num_hits or num_relevant of many queries."""
+    """Checks num_items, num_hits or num_relevant of many queries and returns a copy."""
     array = one_dimension(as_real(values, name) if weighted else as_whole(values, name), name)
     if array.shape[0] != n:
         raise ValueError(f"{name} has {many(array.shape[0], 'entries')}, but there {are(n)} {many(n, 'queries')}")

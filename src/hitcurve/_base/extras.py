@@ -1,4 +1,4 @@
-"""The libraries that some parts need beyond numpy, and the extras that install them."""
+"""Optional libraries, and the extras that install them."""
 from __future__ import annotations
 
 from importlib import import_module
@@ -12,18 +12,18 @@ _EXTRAS = {"argcomplete": "completion", "ir_measures": "ir-measures", "matplotli
 
 
 def needed(name: str, what: str) -> Any:
-    """The module `name`, which `what` needs; without its library an error that names the extra to install."""
+    """Import the module `name`, which `what` needs. If its library is missing, the error names the extra to install."""
     library = name.partition(".")[0]
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != library:
-            raise  # of a library that is there, and lacks one of its own
+            raise  # the library is installed, but one of its own dependencies is missing
         raise ModuleNotFoundError(advice(library, what), name=error.name) from error
 
 
 def lacking(name: str, what: str) -> list[str]:
-    """The error of `needed` as a warning; empty if the module is there."""
+    """The error text of `needed`, in a list, for a warning. The list is empty if the module can be imported."""
     try:
         needed(name, what)
     except ModuleNotFoundError as error:
@@ -32,7 +32,7 @@ def lacking(name: str, what: str) -> list[str]:
 
 
 class Later:
-    """A module that is imported when something of it is first used."""
+    """A module that is imported when one of its attributes is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -42,6 +42,6 @@ class Later:
 
 
 def advice(library: str, what: str) -> str:
-    """What to do where `library` is missing, which `what` needs."""
+    """The text that says that `what` needs `library`, and how to install the library."""
     extra = _EXTRAS.get(library)
     return f"{what} needs {library}: pip install " + (f'".[{extra}]" in a checkout' if extra else library)

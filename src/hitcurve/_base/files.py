@@ -1,4 +1,4 @@
-"""Files by their names: what they hold, what packs them, and whether they were written to meanwhile."""
+"""Files: their format and compression by name, reading, writing, and a check that no file changes while it is read."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _KINDS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".parquet": "parquet", ".pq":
 _COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd", ".xz": "lzma", ".bz2": "bz2"}
 _PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ\x00": "lzma", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 BROKEN = (OSError, LookupError, NotImplementedError, OverflowError, TypeError, UnicodeError)
-"""What a broken Parquet file makes pyarrow raise, beside its own errors."""
-_NO_THREAD = "Failed to launch worker thread"  # Arrow's words, in an error of no kind
+"""The errors that pyarrow raises for a broken Parquet file, besides its own."""
+_NO_THREAD = "Failed to launch worker thread"  # Arrow's text for a lack of memory
 _PIECE = 1 << 20  # bytes of a file read at once
 _PIPE = 1 << 16  # bytes of a stream read at once: as many as a pipe holds
 LONGEST = 64 << 20  # bytes of a line, and of a cell in quotation marks
-_SHOWN = 40  # of them that an error shows
+_SHOWN = 40  # bytes of a cell that an error shows
 _STREAMS = ("/dev/fd/", "/dev/std", "/proc/")  # names of open files
 
 Path = str | os.PathLike[str]
 
 
 def first_line(error: Exception) -> str:
-    """Of the text of an error about a file. What is a lack of memory is raised as such, whatever Arrow calls it."""
+    """The first line of an error's text. Raises MemoryError if the error is a lack of memory, whatever its class is."""
     line = str(error).split("\n", 1)[0]
     if isinstance(error, MemoryError) or _NO_THREAD in line:
         raise MemoryError(line) from None
@@ -51,7 +51,7 @@ def first_line(error: Exception) -> str:
 
 @contextmanager
 def parquet_errors(shown: Path) -> Iterator[None]:
-    """What a broken Parquet file makes pyarrow raise, as a ValueError; the system's own errors name the file."""
+    """Raises pyarrow's errors about a broken Parquet file as ValueError. Errors of the operating system stay."""
     arrow = needed("pyarrow", "Parquet")
     try:
         yield
@@ -62,43 +62,43 @@ def parquet_errors(shown: Path) -> Iterator[None]:
 
 
 def file_state(path: Path) -> tuple[int, ...] | None:
-    """What differs when a file was written to or put in the place of another; None for a stream."""
+    """Size, time and inode of a file, which differ after the file was written to or replaced. None for a stream."""
     if os.fspath(path) == "-":
         return None
     try:
         found = os.stat(path)
-    except (OSError, ValueError):  # the second: no name of a file
+    except (OSError, ValueError):  # ValueError: not a valid file name
         return None
     return (found.st_size, found.st_mtime_ns, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 
 def check_unchanged(path: Path, state: tuple[int, ...] | None) -> None:
-    """An error if the file is in another state than it was."""
+    """Raises an error if the file no longer has this state, as given by `file_state`."""
     if file_state(path) != state:
         raise ValueError(f"{os.fspath(path)}: changed while it was read")
 
 
 def file_kind(path: Path) -> tuple[str, str, str | None]:
-    """What errors call the file; "parquet", "sdf", "smiles", "excel" or the delimiter; the compression."""
+    """(the file's name in errors; "parquet", "sdf", "smiles", "excel" or the delimiter; the compression)."""
     text = os.fspath(path)
     if text == "-":
         return "standard input", ",", None
     suffix, compression = _suffix(text)
     if suffix not in _KINDS:
-        raise ValueError(f"{text}: the name must end in {', '.join(_KINDS)}, each also with {', '.join(_COMPRESSIONS)} "
-                         "after it")
+        raise ValueError(f"{text}: the name must end in {', '.join(_KINDS)}, optionally followed by "
+                         f"{', '.join(_COMPRESSIONS)}")
     return text, _KINDS[suffix], compression
 
 
 def file_name(path: Path) -> str:
-    """What a file is called where its folder is not shown, without the ending of what packs it."""
+    """The name of a file without its folder and without the suffix of its compression."""
     name = os.path.basename(os.fspath(path)) or os.fspath(path)
     stem, suffix = os.path.splitext(name)
     return stem if stem and suffix.lower() in _COMPRESSIONS else name
 
 
 def _suffix(text: str) -> tuple[str, str | None]:
-    """The suffix, but for that of the compression, and the compression."""
+    """(the suffix of the format, without the suffix of the compression; the compression)."""
     stem, suffix = os.path.splitext(text.lower())
     compression = _COMPRESSIONS.get(suffix)
     return os.path.splitext(stem)[1] if compression else suffix, compression
@@ -106,9 +106,9 @@ def _suffix(text: str) -> tuple[str, str | None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
-    """The bytes of the file, decompressed; text as UTF-8, with a line end that Python and Arrow both know.
+    """Open a file and decompress it. Text becomes UTF-8, with line ends that both Python and Arrow know.
 
-    Of a table that Excel wrote, the line ``sep=;`` is left empty: the delimiter is found out anyway.
+    The line ``sep=;`` at the start of a table from Excel becomes empty: the delimiter is detected without it.
     """
     if os.fspath(path) == "-":
         yield _Lines.of(_Pieces.of(_standard_input()))
@@ -133,7 +133,10 @@ def _standard_input() -> Any:
 
 @contextmanager
 def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
-    """Name and text of a file, decompressed as it begins; None for Parquet. With `pieces` a `TextFile`, if it can."""
+    """(name, text) of a file, decompressed if its first bytes say so. The text is None for Parquet.
+
+    With `pieces` the text is a `TextFile`, unless it comes from a stream that is not compressed.
+    """
     name = os.fspath(path)
     if name == "-":
         name = "standard input"
@@ -141,7 +144,7 @@ def opened_text(path: Path, pieces: bool = False) -> Iterator[tuple[str, Any]]:
         return
     with open(name, "rb", 0) as file:
         state, source = file_state(name), file
-        if state is None or not state[0]:  # what is no regular file can be read only once, and some have no size
+        if state is None or not state[0]:  # a file that is not regular can be read only once, and some have no size
             state, source = None, io.BytesIO(_to_the_end(file.read))  # type: ignore[assignment]
         yield name, None if source.read(4) == b"PAR1" else _text_of(name, source, state, pieces)
 
@@ -152,7 +155,7 @@ def _text_of(name: str, file: Any, state: tuple[int, ...] | None, pieces: bool) 
 
 
 def _to_the_end(read: Callable[[int], bytes]) -> bytes:
-    """All of a stream, as its pieces come: between two of them Python heeds Ctrl-C, within one long read it may not."""
+    """Read a stream to its end, piece by piece. Ctrl-C works between two pieces, but may not work in one long read."""
     held = io.BytesIO()
     while piece := read(_PIPE):
         held.write(piece)
@@ -160,10 +163,10 @@ def _to_the_end(read: Callable[[int], bytes]) -> bytes:
 
 
 class TextFile:
-    """A file loaded into our own memory, decompressed as it begins.
+    """A text file that is read into memory, decompressed if its first bytes say so.
 
-    If a mapped file were cut short meanwhile, the process would end. `state` is that of the file, to which it is
-    compared after each read; None for what is in memory already.
+    The file is not mapped: the process would crash if another process cut a mapped file short. After each read the
+    state of the file is compared with `state`. None means that the file is already in memory.
     """
 
     def __init__(self, name: str, file: Any, state: tuple[int, ...] | None) -> None:
@@ -180,16 +183,16 @@ class TextFile:
         if self.packed:
             arrow = needed("pyarrow", f"{self.name}: zstd") if self.packed == "zstd" else None
             self.stream = _Unpacked(self.file, self.packed, arrow)
-        self.end = sys.maxsize if self.packed else self.size  # the first until it is met
+        self.end = sys.maxsize if self.packed else self.size  # unknown until it is reached, if compressed
         self.room = bytearray(min(_PIECE, self.end))
         self.held = self.place = 0
 
     def _check(self, some: Any) -> None:
         if self.state:
-            check_unchanged(self.name, self.state if some else ())  # no file's state: it is shorter than it was
+            check_unchanged(self.name, self.state if some else ())  # nothing was read: the file is shorter than before
 
     def _read(self, read: Any, *args: Any) -> Any:
-        """What a method of the stream reads, as long as the file is what it was."""
+        """Call a reading method of the stream, and check that the file did not change."""
         try:
             found = read(*args)
         except OSError as error:
@@ -201,11 +204,11 @@ class TextFile:
         return found
 
     def reached(self, place: int) -> int:
-        """How far into the file its text up to `place` goes, about so."""
+        """The position in the file, roughly, of a position in its decompressed text."""
         return int(self.file.tell()) if self.packed else place
 
     def head(self) -> bytes:
-        """How it begins; an error if it cannot be decompressed to its end, which may be why it cannot be parsed."""
+        """The first piece of the text, after a check that the whole file can be decompressed."""
         self._begin()
         self.more(0)
         head = bytes(memoryview(self.room)[: self.held])
@@ -214,7 +217,7 @@ class TextFile:
         return head
 
     def read(self) -> bytes:
-        """All of it."""
+        """The whole text."""
         self._begin()
         if self.packed:
             return self._read(_to_the_end, self.stream.read)  # type: ignore[no-any-return]
@@ -222,9 +225,9 @@ class TextFile:
         return text
 
     def more(self, done: int) -> tuple[memoryview, bool]:
-        """Forgets the text up to `done` and reads on: whole lines, and whether the file ends with them.
+        """Drop the text up to `done` and read on. Returns whole lines, and whether the file ends after these lines.
 
-        A line that is longer than `LONGEST` need not be whole, and is given as the last: the parser refuses it.
+        A line longer than `LONGEST` is returned as the last line and may be incomplete: the parser refuses it.
         """
         tail = self.held - done
         room = bytearray(2 * len(self.room)) if 2 * tail > len(self.room) else self.room
@@ -238,13 +241,13 @@ class TextFile:
                 self.end = self.place
         last = self.place >= self.end
         lines = self.held if last else room.rfind(b"\n", 0, self.held) + 1
-        if self.held - lines > LONGEST + len(codecs.BOM_UTF8):  # which the parser does not count
+        if self.held - lines > LONGEST + len(codecs.BOM_UTF8):  # the parser does not count the mark
             lines, last = self.held, True
         return memoryview(room)[:lines], last
 
 
 class _Unpacked(io.RawIOBase):
-    """What a file packs. By Arrow, if that is given and knows it. What is broken is an OSError without a number."""
+    """A file's decompressed bytes. `arrow`, if given, unpacks gzip and zstd. Broken data: an OSError without errno."""
 
     def __init__(self, file: Any, kind: str, arrow: Any) -> None:
         if arrow is not None and kind in ("gzip", "zstd"):
@@ -268,19 +271,19 @@ class _Unpacked(io.RawIOBase):
 
 
 def same_file(path: Path, other: Path | int) -> bool:
-    """Whether both are one regular file, by any name or link; of a number the stream that has it."""
+    """Whether both are the same regular file, by any name or link. A number is an open file's descriptor."""
     try:
         one, two = os.stat(path), os.stat(other)
-    except (OSError, ValueError):  # the second: no name of a file
+    except (OSError, ValueError):  # ValueError: not a valid file name
         return False
     return stat.S_ISREG(one.st_mode) and os.path.samestat(one, two)
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Put a file with these bytes in the place of `path`.
+    """Write these bytes to a temporary file, which then replaces `path`.
 
-    If it cannot be written, an OSError names `path`, and what was there before stays. A device or a pipe is written to
-    directly, and so is a file in a folder that takes no new ones.
+    If writing fails, an OSError names `path`, and the old file stays. A device, a pipe, and a file in a folder that
+    allows no new files are written to directly.
     """
     name = os.fspath(path)
     made = None
@@ -313,7 +316,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 class _Pieces(io.RawIOBase):
-    """A stream as its pieces come, for the reason that `_to_the_end` gives."""
+    """A stream that is read piece by piece, so that Ctrl-C works as in `_to_the_end`."""
 
     def __init__(self, stream: Any) -> None:
         self.stream = stream
@@ -332,11 +335,11 @@ class _Pieces(io.RawIOBase):
 
 
 class _Lines(_Pieces):
-    """A stream whose lines end in CR alone, with LF in its place."""
+    """A stream whose lines end in a single CR, which becomes LF."""
 
     @classmethod
     def of(cls, stream: Any) -> Any:
-        """The stream itself, if its first line ends otherwise."""
+        """The stream itself, if its first line does not end in CR."""
         if stream.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             stream = io.BufferedReader(_Recoded(stream), 1 << 20)
         line = stream.peek(1).partition(b"\n")[0]
@@ -354,7 +357,7 @@ class _Lines(_Pieces):
 
 
 class _Recoded(io.RawIOBase):
-    """A stream of UTF-16, which begins with its mark, as UTF-8."""
+    """A stream of UTF-16 with a byte order mark, converted to UTF-8."""
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.held = stream, b""
@@ -378,7 +381,7 @@ class _Recoded(io.RawIOBase):
 
 
 class OpenMark(ValueError):
-    """A quotation mark that opens a cell and is not closed, by its line, which is also the `index`."""
+    """The error for a cell whose opening quotation mark is not closed. `index` is the line of the mark."""
 
     def __init__(self, index: int, cell: bytes, problem: str = "") -> None:
         shown = cell.decode("utf-8", "ignore").rstrip()
@@ -387,23 +390,24 @@ class OpenMark(ValueError):
 
 
 class RowEnd:
-    """Whether a row of delimited text ends with a line: a line break between quotation marks ends none.
+    """Finds where the rows of delimited text end: a line break between quotation marks does not end a row.
 
-    A quotation mark opens a cell where the cell begins, else is a character, and is doubled between two others. An
-    `OpenMark` is raised for a cell of more than one line that no mark ends, or one after which the cell goes on.
+    A quotation mark at the start of a cell opens the cell; anywhere else it is a character. Inside an open cell, two
+    quotation marks stand for one. `OpenMark` is raised for a cell of several lines that no quotation mark closes, or
+    that goes on after the closing quotation mark.
     """
 
     def __init__(self, delimiter: str, lines: int = 0) -> None:
         self.ends = delimiter.encode() + b"\n\r"  # of cells
-        self.cell = re.compile(rb'"(?<![^%b]")[^"]*+(?:""[^"]*+)*+("?)' % self.ends)  # in quotation marks
-        self.beside = np.isin(np.arange(256), list(self.ends + b'"'))  # what stands before and behind one, or a mark
-        self.lines = lines  # before those that are read next
+        self.cell = re.compile(rb'"(?<![^%b]")[^"]*+(?:""[^"]*+)*+("?)' % self.ends)  # a cell in quotation marks
+        self.beside = np.isin(np.arange(256), list(self.ends + b'"'))  # characters that may stand next to a quoted cell
+        self.lines = lines  # lines that were read before
         self.quoted = False
         self.length = 0  # of the row so far
-        self.opened = (0, b"")  # the line of the cell that is open, and how it begins
+        self.opened = (0, b"")  # the line and the first bytes of the open cell
 
     def __call__(self, piece: bytes, line: bytes) -> bool:
-        """Whether the row ends with `line`, of which only the first such call reads the `piece` before it."""
+        """Whether the row ends with `line`. The `piece` before it is read only by the first call for a row."""
         if not self.quoted:
             self.length = 0
             self._read(piece if self.lines else piece.removeprefix(codecs.BOM_UTF8))
@@ -419,7 +423,7 @@ class RowEnd:
             raise OpenMark(*self.opened)
 
     def _read(self, text: bytes) -> None:
-        """Whole lines."""
+        """Read whole lines."""
         if b'"' in text:
             self._marks(text)
         # bytes.count stops at each line, and lines are short.
@@ -430,7 +434,7 @@ class RowEnd:
         marks = np.flatnonzero(letters == ord('"'))
         opening, closing = marks[int(self.quoted) :: 2], marks[int(not self.quoted) :: 2]
         before, behind = letters[opening[opening > 0] - 1], letters[closing[closing < len(text) - 1] + 1]
-        # As a rule they open and close by turns, a doubled one being the end of a cell and the start of the next.
+        # Usually quotation marks open and close in turn: two marks in a row end a cell and start the next cell.
         if self.beside[before].all() and self.beside[behind].all():
             self.quoted ^= bool(marks.shape[0] % 2)
             begun = opening[(opening == 0) | (letters[opening - 1] != ord('"'))] if self.quoted else opening[:0]
@@ -449,6 +453,6 @@ class RowEnd:
         self.quoted = cell is not None and not cell[1]
 
     def _open(self, text: bytes, start: int) -> None:
-        """The cell that begins at `start` is open."""
+        """Note that the cell at `start` is open."""
         line = text[start : start + _SHOWN].partition(b"\n")[0]
         self.opened = self.lines + text.count(b"\n", 0, start) + 1, line

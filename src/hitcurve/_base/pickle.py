@@ -1,11 +1,11 @@
-"""The names that pickles hold, besides those of public classes: they stay, wherever the code moves."""
+"""The functions that pickles name, besides public classes. Their names never change, even if the code moves."""
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-MAKERS: dict[str, Callable[..., Any]] = {}  # filled by the module of the curves, which lies above this one
+MAKERS: dict[str, Callable[..., Any]] = {}  # filled by the modules of the classes
 
 
 def hit_curve(*table: Any) -> Any:
@@ -29,6 +29,6 @@ def judgments_or_run(*parts: Any) -> Any:
 
 
 def _of(module: str, name: str) -> Callable[..., Any]:
-    """Their module is loaded when one of its names is first used, which may be here."""
+    """The maker of the class `name`. Importing `module` adds the maker to `MAKERS`."""
     import_module(module)
     return MAKERS[name]

@@ -1,4 +1,4 @@
-"""Calls side by side in threads, and how many: no more than this process has processors for."""
+"""Calls in several threads, at most as many as this process has cores."""
 from __future__ import annotations
 
 import os
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def check_workers(workers: Any) -> int:
-    """How many threads an argument `workers` stands for."""
+    """The number of threads for an argument `workers`."""
     number = whole_number(workers, "workers")
     if number < 1 and number != -1:
         raise ValueError(f"workers is {number}: must be at least 1, or -1 for all cores")
@@ -24,17 +24,17 @@ def check_workers(workers: Any) -> int:
 
 
 def usable_cores() -> int:
-    """What ``workers=-1`` stands for: the cores, or fewer where the surrounding program says so.
+    """The number of threads for ``workers=-1``: all cores, but not more than OMP_NUM_THREADS.
 
-    joblib and dask set OMP_NUM_THREADS in their worker processes, so that the libraries in all of them together do not
-    start more threads than there are cores; users set it for the same reason.
+    joblib and dask set OMP_NUM_THREADS in their worker processes, so that all processes together do not start more
+    threads than there are cores. Users set OMP_NUM_THREADS for the same reason.
     """
     wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return min(cores(), max(1, int(wanted))) if wanted.isdecimal() else cores()
 
 
 def cores() -> int:
-    """Processors that this process may use: its affinity (or PYTHON_CPU_COUNT), and the quota of its control group."""
+    """The number of cores for this process: its CPU affinity (or PYTHON_CPU_COUNT), limited by its control group."""
     if sys.version_info >= (3, 13):
         count = os.process_cpu_count() or 1
     elif hasattr(os, "sched_getaffinity"):
@@ -46,9 +46,9 @@ def cores() -> int:
 
 
 def cgroup_quota(root: str = "") -> int | None:
-    """Whole processors of Linux's CPU quota, rounded up, the least of this process's control groups; None without one.
+    """The least CPU quota of this process's control groups on Linux, in cores, rounded up. None without a quota.
 
-    Containers limit processors by it, and affinity does not show it. `root` is another root folder, for tests.
+    Containers limit cores by a quota, which the CPU affinity does not show. `root` is another root folder, for tests.
     """
     quotas = []
     for line in _read(f"{root}/proc/self/cgroup").splitlines():
@@ -59,13 +59,13 @@ def cgroup_quota(root: str = "") -> int | None:
             base, files = f"{root}/sys/fs/cgroup/cpu", ["cpu.cfs_quota_us", "cpu.cfs_period_us"]
         else:
             continue
-        # Each group on the way up may have a quota. In a container the path may be the host's, and the root is ours.
+        # Each parent group may have a quota. In a container the path may be the host's; the root is the container's.
         at = path.strip("/").split("/")
         for folder in {"/" + "/".join(at[:depth]) for depth in range(len(at) + 1)}:
             words = " ".join(_read(f"{base}{folder.rstrip('/')}/{name}") for name in files).split()
             with suppress(ValueError):  # "max", or no such file
                 quota, period = map(int, words)
-                if quota > 0 and period > 0:  # -1 is none
+                if quota > 0 and period > 0:  # -1: no quota
                     quotas.append(-(-quota // period))
     return min(quotas, default=None)
 
@@ -73,7 +73,7 @@ def cgroup_quota(root: str = "") -> int | None:
 def _read(path: str) -> str:
     try:
         with open(path, "rb") as file:
-            return os.fsdecode(file.read())  # a group's name is that of a folder: bytes of any kind
+            return os.fsdecode(file.read())  # the name of a group may hold any bytes
     except OSError:
         return ""
 
@@ -81,16 +81,17 @@ def _read(path: str) -> str:
 def in_threads(function: Callable[[Item], Result], items: Iterable[Item], workers: int, *, ahead: int | None = None,
                cancel: Callable[[], object] = lambda: None, idle: Callable[[], object] = lambda: None,
                patience: float | None = 1.0) -> Iterator[Result]:  # fmt: skip
-    """function(item) of each item, in their order, made side by side by so many `workers`; 1 is the caller's thread.
+    """The results of function(item), in the order of the items, computed by up to `workers` threads at once.
 
-    Items are taken in the caller's thread: some sources work in one thread only, and Ctrl-C interrupts a source that
-    waits. The first error in the order of the items is raised, and after one no further item is taken.
+    With one worker the caller's thread does the work. Items are taken in the caller's thread: some sources work in one
+    thread only, and Ctrl-C interrupts a source that waits. If calls fail, the error of the first such item is raised,
+    and no further item is taken.
 
-    ahead : how many items are taken before the first of their results is. Default: one for each worker that is free.
-    cancel : called after an error or Ctrl-C, when what runs is no longer wanted.
+    ahead : the number of items that are taken before the first result is returned. Default: one for each free worker.
+    cancel : called after an error or Ctrl-C, when the results of running calls are no longer needed.
     idle : called after each item, and five times a second while the caller's thread waits.
-    patience : seconds to wait at the end for calls that still run. None: until they end, whatever Ctrl-C, for calls
-        that use memory of the caller.
+    patience : seconds to wait at the end for calls that still run. None waits until they end, even after Ctrl-C, for
+        calls that use memory of the caller.
     """
     source = iter(items)
     close = getattr(source, "close", lambda: None)
@@ -117,23 +118,23 @@ def in_threads(function: Callable[[Item], Result], items: Iterable[Item], worker
 
 
 class _Calls:
-    """The threads of one `in_threads`, what they are to do, and what they have done."""
+    """The threads of one call of `in_threads`, their queue of items, and their results."""
 
     def __init__(self, function: Callable[[Any], Any], workers: int) -> None:
         from queue import SimpleQueue
 
         self.function, self.workers = function, workers
-        # Not semaphores: an interrupt leaves a lock of theirs in a state in which others wait for ever.
+        # Not semaphores: after an interrupt, other threads may wait for a semaphore's lock for ever.
         self.todo: SimpleQueue[tuple[int, Any]] = SimpleQueue()
         self.done: SimpleQueue[tuple[int, Any, BaseException | None]] = SimpleQueue()
         self.over: SimpleQueue[None] = SimpleQueue()
         self.made: dict[int, tuple[Any, BaseException | None]] = {}
-        self.threads: list[Any] = []  # that have started
+        self.threads: list[Any] = []  # the threads that have started
         self.stopped = False
 
     def _one(self, at: int, item: Any) -> bool:
         if at < 0 or self.stopped:
-            self.todo.put((-1, None))  # the next that comes ends too, even one whose start was interrupted
+            self.todo.put((-1, None))  # the next thread ends too, even a thread whose start was interrupted
             return False
         try:
             self.done.put((at, self.function(item), None))
@@ -156,7 +157,7 @@ class _Calls:
                 thread = Thread(target=self._work, daemon=True)
                 thread.start()
                 self.threads.append(thread)
-        except RuntimeError:  # for lack of memory, say
+        except RuntimeError:  # such as a lack of memory
             self.workers = len(self.threads)
 
     def results(self, source: Iterator[Any], ahead: int | None, idle: Callable[[], object]) -> Iterator[Any]:
@@ -176,7 +177,7 @@ class _Calls:
                     continue
                 self._start()
                 self.todo.put((taken, item))
-                del item  # it is the worker's
+                del item  # only the worker holds it now
                 if not self.workers:
                     self._one(*self.todo.get())
                 taken += 1
@@ -187,7 +188,7 @@ class _Calls:
                     try:
                         raise failed
                     finally:
-                        del failed  # no cycle, which would keep what the calls hold
+                        del failed  # no reference cycle, which would keep the data of the calls
                 given += 1
                 yield result
                 del result
@@ -203,14 +204,14 @@ class _Calls:
                 del result, failed
 
     def end(self, patience: float | None) -> None:
-        """Waits for the calls that still run; what interrupts it is raised at the end."""
+        """Waits for the calls that still run. An interrupt is raised only at the end."""
         from queue import Empty
         from time import monotonic
 
         self.stopped = True
         self.made.clear()
         self.todo.put((-1, None))
-        # Not by Thread.join alone: interrupted, that of Python before 3.13 takes a thread for dead.
+        # Not only Thread.join: before Python 3.13, an interrupted join takes a running thread for dead.
         until, left, interrupt = monotonic() + (patience or 0.0), len(self.threads), None
         while left and (patience is None or monotonic() < until):
             try:

@@ -1,1 +1,1 @@
-"""Curves and what makes them: rankings, blocks of items, levels, counters."""
+"""Curves, and the code that makes curves from rankings, blocks of items, levels and counters."""

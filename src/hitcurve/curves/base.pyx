@@ -13,13 +13,13 @@ from hitcurve.shown.grid import are, many
 
 
 def as_measure(name):
-    """The measure of a name."""
+    """The measure that has this name. A measure is returned as it is."""
     from hitcurve.measures import parse
     return name if callable(name) else parse(name)
 
 
-# The two classes below are no bases of the curves, which take each method by its name: a compiled class with a base in
-# another module, or with two bases, has a slower constructor, and a short ranking is made in 0.3 microseconds.
+# The curves do not inherit from the two classes below but take over each method by its name: a compiled class with a base in
+# another module, or with two bases, has a slower constructor, and making the curve of a short ranking takes 0.3 microseconds.
 
 # --------------------------------------------------------------------------------------------------------- one ranking
 
@@ -27,7 +27,7 @@ class OneRanking:
     """The methods of HitCurve and GainCurve."""
     def interval(self, measure=None, *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
-        """Confidence interval for a measure: the values that another sample of items of the same kind might have.
+        """Confidence interval for a measure, which takes the items as a random sample of a larger population.
 
         Parameters
         ----------
@@ -39,25 +39,25 @@ class OneRanking:
             ``"logit"`` for AP: normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
             Eng & Page 2013). ``"logit"`` for ROCAUC: the same scale with DeLong's standard error. ``"delong"`` for ROCAUC:
             normal with the standard error of DeLong et al. 1988, exact under ties. ``"bootstrap"`` for every measure: from
-            resamples of the items. None takes logit for AP, delong for ROCAUC, and bootstrap for every other measure.
+            resamples of the items. None means logit for AP, delong for ROCAUC, and bootstrap for every other measure.
         confidence_level : float
             The nominal coverage. With fewer than about 100 relevant items the true coverage of every method may be lower.
         n_resamples : int
-            The number of bootstrap resamples. Each is drawn from the table: the time depends on the number of rows, not
-            on the number of items.
+            The number of bootstrap resamples. The time for a resample depends on the number of rows of the table, not on
+            the number of items.
         stratified : bool
-            True draws relevant items and other items apart: every resample has as many relevant items as the curve. False
-            draws all items together, so that the number of relevant items varies. For a gain curve the relevant items are
-            those above level 0.
+            True draws relevant items and other items separately: every resample has as many relevant items as the curve.
+            False draws all items together, so that the number of relevant items varies. In a gain curve the items above
+            level 0 are relevant.
         bootstrap_method : {"percentile", "BCa"}
-            ``"percentile"`` takes percentiles of the distribution. ``"BCa"`` corrects them for bias and acceleration
-            (Efron 1987). Gain curves do not have it.
+            ``"percentile"`` takes percentiles of the bootstrap distribution. ``"BCa"`` corrects the percentiles for bias
+            and acceleration (Efron 1987). It is not available for a GainCurve.
         ties : {"expected", "best", "worst", "threshold"}
-            How the measure reads ties. An item that is drawn twice is tied with its copy.
+            How to interpret ties. An item that is drawn twice is tied with its copy.
         rng : int or numpy.random.Generator, optional
             The seed or the source of the random numbers.
         workers : int
-            The number of threads; -1 takes all cores. The result is the same for any number.
+            The number of threads; -1 means all cores. The result does not depend on the number of threads.
 
         Returns
         -------
@@ -70,7 +70,7 @@ class OneRanking:
         Raises
         ------
         ValueError
-            If a name or choice is unknown, if the measure does not have the method, or if the items have weights.
+            If a name or choice is unknown, if the method is not available for the measure, or if the items have weights.
 
         References
         ----------
@@ -94,7 +94,7 @@ class OneRanking:
             workers=workers)[0]
 
     def resample(self, n_resamples=1, *, stratified=False, rng=None, workers=1):
-        """Draw resamples of the items, with replacement, and make the curve of each.
+        """Draw resamples of the items, with replacement, and make the curve of each resample.
 
         Parameters
         ----------
@@ -147,24 +147,24 @@ class ManyRankings:
         empty : {"skip", "zero", "one", "raise"}
             How a query without a relevant item counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
             ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query. The value of the measure for such a
-            query does not matter: its precision is 0, its recall is NaN, and ``"skip"`` leaves out both. A query that has
-            a relevant item but no value (``ROCAUC`` if all items are relevant) is left out, and ``"raise"`` makes it an
-            error. A sum of counts is over all queries, unless ``"raise"`` refuses a query.
+            query does not matter: ``"skip"`` leaves the query out even if its precision is 0. A query that has a relevant
+            item but no value (``ROCAUC`` if all items are relevant) is left out, and ``"raise"`` makes it an error. The
+            sum of a count includes all queries, unless ``"raise"`` makes a query an error.
         weights : array_like of shape (Q,), optional
             The weight of each query, in the order of `qid`, finite and not negative. A query of weight 2 counts twice.
         ties : {"expected", "best", "worst", "threshold"}
-            How ties are read. If the name has an option ``ties=``, the option decides.
+            How to interpret ties. An option ``ties=`` in the name of the measure takes precedence.
 
         Returns
         -------
         float
-            The mean, sum w v / sum w of weights w and values v. NaN when no query counts.
+            The mean: sum w v / sum w, with the weights w and the values v. NaN when no query counts.
 
         Raises
         ------
         ValueError
-            If the name is unknown, if these curves do not have this measure, if a weight is negative or not finite, or if
-            ``empty="raise"`` refuses a query.
+            If the name is unknown, if the measure is not available for these curves, if a weight is negative or not finite,
+            or if ``empty="raise"`` meets a query that it does not allow.
 
         References
         ----------
@@ -194,7 +194,7 @@ class ManyRankings:
         Parameters
         ----------
         kind : {"precision-recall", "pr", "distribution", "queries"}, optional
-            ``"precision-recall"`` or ``"pr"``, of hit curves alone: the mean over queries of interpolated precision at
+            ``"precision-recall"`` or ``"pr"``, only for hit curves: the mean over queries of interpolated precision at
             recall 0, 0.1, ..., 1. ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each
             query. Default: ``"precision-recall"`` for hit curves, ``"distribution"`` for gain curves.
         measure : str, optional
@@ -229,16 +229,16 @@ class ManyRankings:
 
     def interval(self, measure=None, *, method=None, confidence_level=0.95, n_resamples=9999,
                  bootstrap_method="percentile", empty="skip", ties="expected", rng=None):
-        """Confidence interval for the mean of a measure: the means that other queries of the same kind might have.
+        """Confidence interval for the mean of a measure, which takes the queries as a random sample of all queries.
 
         Parameters
         ----------
         measure : str, optional
             The name of a measure. Default: AP for hit curves, nDCG for gain curves.
         method : {None, "bootstrap", "t"}
-            ``"bootstrap"``, which None takes: from resamples of the queries. The interval is too narrow for fewer than
-            about 20 queries. ``"t"``: Student's interval, for few queries, such as the folds of a cross-validation. It
-            needs scipy.
+            ``"bootstrap"``: from resamples of the queries. The interval is too narrow for fewer than about 20 queries.
+            ``"t"``: Student's interval, for few queries, such as the folds of a cross-validation. This method needs scipy.
+            None means ``"bootstrap"``.
         confidence_level, n_resamples, bootstrap_method, ties, rng
             As in ``HitCurve.interval``.
         empty : {"skip", "zero", "one", "raise"}
@@ -273,16 +273,16 @@ cdef object query_named(object at, object qid):
 
 
 def totals(curves):
-    """What the curves of many queries count together, in words: their attributes are arrays."""
+    """The counts of all queries together, as text for the repr."""
     return (f"{many(len(curves), 'queries')}: {many(curves.num_items.sum(), 'items')}, {curves.num_relevant.sum()} relevant, "
             f"{many(curves.num_hits.sum(), 'hits')}")
 
 
 def counted(values, empty, qid, without=None, name="the measure"):
-    """Per-query values as a mean takes them, and which queries these are; None for all of them.
+    """The per-query values that a mean takes, and a mask of their queries (None if every query counts).
 
-    `without`: the queries without a relevant item, those of NaN unless given. A query that has a relevant item and no
-    value counts as none.
+    `without` is a mask of the queries without a relevant item; by default, these are the queries whose value is NaN. A
+    query that has a relevant item but no value is left out.
     """
     check_empty(empty)
     undefined = np.isnan(values)
@@ -309,7 +309,7 @@ def mean_over(values, empty, qid, without=None, weights=None, name="the measure"
         weights = as_weight(weights, values.shape[0], None, "weights", whole)
         if empty == "raise":  # a query of weight 0 counts as absent
             values, without = np.where(weights > 0, values, 0.0), without & (weights > 0)
-    if how == "sum":  # of counts, which every query has
+    if how == "sum":  # of counts, which are defined for every query
         if empty == "raise":
             counted(values, empty, qid, without, name)
         check_empty(empty)

@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""Blocks of scores counted against thresholds, for rankings that never are in memory as a whole."""
+"""Counts blocks of scores against thresholds, for rankings that are never in memory as a whole."""
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
@@ -25,13 +25,13 @@ from hitcurve._kernel.thresholds cimport keep_distinct, sort_relevant
 cnp.import_array()
 
 cdef enum:
-    PIECE = 1 << 22          # items between two looks at Ctrl-C
+    PIECE = 1 << 22          # items between two checks for Ctrl-C
 
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
 
 
 def distinct_scores(scores):
-    """Sorts scores of a compared type, none NaN, in an array that nobody else sees: distinct ones, how often each."""
+    """(distinct scores, how often each occurs). Sorts the array in place. No score may be NaN."""
     cdef Py_ssize_t m, n = scores.shape[0]
     cdef ScoreType type
     turned = scores.dtype == np.uint64
@@ -57,10 +57,9 @@ def distinct_scores(scores):
 
 @cython.final
 cdef class BlockCounter:
-    """Counts blocks of scores against sorted thresholds, which siblings share, each with counts of its own.
+    """Counts blocks of scores against sorted thresholds. Siblings share the thresholds, but not the counts.
 
-    What the kernels need of the thresholds is made once, so that a small block costs nothing that grows with their
-    number.
+    The index of the thresholds is built once, so that the time for a small block does not grow with their number.
     """
 
     def __cinit__(self):
@@ -95,7 +94,7 @@ cdef class BlockCounter:
             PyThread_free_lock(self.taken)
 
     def sibling(self):
-        """Without counts yet, for another thread."""
+        """A counter of the same thresholds, without counts, for another thread."""
         cdef BlockCounter other = BlockCounter.__new__(BlockCounter)
         other.cuts, other.thresholds, other.memory = self.cuts, self.thresholds, self.memory
         other.type, other.index = self.type, self.index
@@ -103,7 +102,7 @@ cdef class BlockCounter:
         return other
 
     cdef int prepare(self) except -1:
-        """Room for the counts."""
+        """Allocates memory for the counts."""
         cdef Py_ssize_t size = 2 * self.cuts.shape[0] + 2
         if self.scratch is NULL:
             self.scratch = PyMem_RawMalloc(scratch_size(&self.index, PIECE))
@@ -118,7 +117,7 @@ cdef class BlockCounter:
         return 0
 
     cdef int settle(self) except -1:
-        """What blocks have left in the scratch is counted."""
+        """Adds the counts that blocks have left in the scratch memory."""
         self.take()
         if self.scratch is not NULL and self.narrow is not NULL:
             settle_counts(&self.index, self.scratch, self.narrow)
@@ -127,7 +126,7 @@ cdef class BlockCounter:
 
     cdef int take(self) except -1:
         if not PyThread_acquire_lock(self.taken, NOWAIT_LOCK):
-            raise RuntimeError("another thread counts with this counter: give each thread a counter of its own, and merge the "
+            raise RuntimeError("another thread is using this counter: give each thread a counter of its own, and merge the "
                                "counters")
         return 0
 
@@ -147,9 +146,9 @@ cdef class BlockCounter:
         return 0
 
     def add(self, score, nan_policy, bint checked=False):
-        """Counts a block of the thresholds' type; a NaN that is not allowed is found before anything is counted.
+        """Counts a block of the thresholds' type. A NaN that is not allowed is an error before anything is counted.
 
-        `checked`: there is none.
+        `checked` says that the block has no NaN.
         """
         cdef Items items
         cdef Index index = self.index
@@ -162,7 +161,7 @@ cdef class BlockCounter:
             items.nan_policy = parse_nan_policy(nan_policy)
             _kept = as_scores(score, "y_score", &items)
             if items.type != self.type:
-                raise TypeError(f"y_score has dtype {score.dtype}, but is counted against {self.cuts.dtype}")
+                raise TypeError(f"y_score has dtype {score.dtype}, but the thresholds have dtype {self.cuts.dtype}")
             with nogil:
                 missing = not checked and look_for_nan(&items, 0, items.n)
             if missing and items.nan_policy == NAN_RAISE:
@@ -171,7 +170,7 @@ cdef class BlockCounter:
             tally.no_nan = not missing
             self.prepare()
             if index.strategy == STRATEGY_PARTS and items.n < <Py_ssize_t>index.buckets.number:
-                index.strategy = STRATEGY_SEARCH  # a call has a cost that grows with the number of parts
+                index.strategy = STRATEGY_SEARCH  # the cost of a call grows with the number of parts
             while start < items.n:
                 stop = min(items.n, start + PIECE)
                 if self.since > NARROW - (stop - start):
@@ -187,7 +186,7 @@ cdef class BlockCounter:
             PyThread_release_lock(self.taken)
 
     def add_between(self, Py_ssize_t gap, Py_ssize_t number):
-        """Counts items that lie above so many thresholds and below the others."""
+        """Counts items whose scores lie above `gap` thresholds and below the others."""
         cdef Py_ssize_t part
         self.take()
         try:
@@ -203,7 +202,7 @@ cdef class BlockCounter:
             PyThread_release_lock(self.taken)
 
     def absorb(self, BlockCounter other):
-        """Takes over the counts of a sibling, which has none afterwards."""
+        """Moves the counts of a sibling to this counter."""
         cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 2
         self.nan_items += other.nan_items
         other.nan_items = 0
@@ -265,15 +264,15 @@ cdef class BlockCounter:
                 if above[rows + row] < hits[i]:
                     bad = i
         if bad >= 0 or ranking.nan_items < nan_hits:
-            raise ValueError(f"the source changed between the passes: of the relevant items with score "
-                             f"{self.cuts[bad] if bad >= 0 else np.nan}, some are gone")
+            raise ValueError(f"the source changed between the passes: relevant items with score "
+                             f"{self.cuts[bad] if bad >= 0 else np.nan} are missing in the second pass")
         score[:m] = self.cuts if lower else self.cuts[::-1]
         if nan_hits > 0:
             score[m] = np.nan
         return score, columns[0], columns[1], columns[2], ranking.num_items, ranking.num_hits
 
     def counts(self):
-        """Items between and at the thresholds, 2 * m + 1 numbers."""
+        """The numbers of items between and at the m thresholds: 2 * m + 1 numbers."""
         cdef Py_ssize_t i, size = 2 * self.cuts.shape[0] + 1
         cdef int64_t[::1] total = np.zeros(size, np.int64)
         self.settle()

@@ -1,4 +1,4 @@
-"""HitCounter: the table of a ranking that never is in memory as a whole, from blocks whose counts add up."""
+"""HitCounter: the table of a ranking that is never in memory as a whole, from the added counts of blocks of items."""
 from __future__ import annotations
 
 from copy import copy
@@ -13,7 +13,7 @@ from hitcurve.shown.grid import many
 
 
 class Counter:
-    """What counters of blocks share: thresholds or bins, and how many items score at and between them."""
+    """The base of HitCounter and GainCounter: thresholds or bins, and the numbers of items at and between them."""
 
     def __init__(self, thresholds: Any, edges: Any, lower_is_better: bool, nan_policy: str) -> None:
         if (thresholds is None) == (edges is None):
@@ -22,16 +22,16 @@ class Counter:
         check_options(lower_is_better, nan_policy)
         self._kind = "thresholds" if edges is None else "edges"
         self._cuts = checked_sorted(thresholds if edges is None else edges, self._kind, nan_policy)
-        self._cuts.flags.writeable = False  # they are shown
+        self._cuts.flags.writeable = False  # an attribute shows them
         self.lower_is_better = bool(lower_is_better)
         self.nan_policy = nan_policy
         self._counting = BlockCounter(self._cuts)
-        self._merged: Any = None  # counts of other counters, as those of this one
+        self._merged: Any = None  # the counts of merged counters, in the same layout
         self._merged_nan = 0
         self._rows = self._cuts.shape[0] + (edges is not None)
 
     def _items(self) -> Any:
-        """Items between and at the cuts."""
+        """The numbers of items between and at the cuts."""
         counts = self._counting.counts()
         return counts if self._merged is None else counts + self._merged
 
@@ -40,7 +40,7 @@ class Counter:
         return self._counting.nan_items + self._merged_nan
 
     def _hits_at(self) -> Any:
-        """Relevant items of each row, and behind these of those without a score."""
+        """The number of relevant items of each row, and then of relevant items with a NaN score."""
         raise NotImplementedError
 
     @property
@@ -60,7 +60,7 @@ class Counter:
         return int(self._hits_at().sum())
 
     def _count(self, y_true: Any, y_score: Any, level: Any = None) -> tuple[Any, Any]:
-        """Counts a block: (the row of each relevant item, one beyond the last without a score; the level of each)."""
+        """Counts a block: (row, level) of each relevant item. The row of a NaN score is one beyond the last row."""
         relevant, score, cuts = checked_block(y_true, y_score, self._cuts)
         found = score[relevant]
         if level is None:
@@ -82,7 +82,7 @@ class Counter:
         counting = self._counting if cuts.dtype == self._cuts.dtype else BlockCounter(cuts)
         counting.add(score, self.nan_policy)
         if counting is not self._counting:
-            # Blocks of a wider type: what was counted stays, against the same thresholds in that type.
+            # A block of a wider type: the counts stay, and the thresholds change to the wider type.
             self._merged, self._merged_nan = self._items(), self._nan_items
             self._cuts, self._counting = cuts, counting
             self._cuts.flags.writeable = False
@@ -123,7 +123,7 @@ class Counter:
         if not isinstance(other, type(self)):
             raise TypeError(f"other must be a {type(self).__name__}, got {type(other).__name__}")
         if difference := self._difference(other):
-            raise ValueError(f"{difference}: counters add up only if they were made alike")
+            raise ValueError(f"{difference}: only counters with the same arguments can be merged")
         self._merged = other._items() if self._merged is None else self._merged + other._items()
         self._merged_nan += other._nan_items
         self._add_hits(other)
@@ -133,7 +133,7 @@ class Counter:
         raise NotImplementedError
 
     def _difference(self, other: Self) -> str:
-        """In what the other was made otherwise, or nothing."""
+        """The text of the first difference between the arguments of both counters, empty if there is none."""
         for name in ("lower_is_better", "nan_policy", "_kind"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
@@ -153,7 +153,7 @@ class Counter:
     def _hit_curve(self, num_relevant: int | None = None) -> HitCurve:
         cuts, items, hits = self._cuts, self._items(), self._hits_at()
         if self._kind == "edges":
-            # Bin i: what equals edge i - 1 and what lies between it and edge i; nothing lies between bins.
+            # Bin i holds the scores from edge i - 1 up to edge i. No score lies between bins.
             cuts, bins = np.append(-np.inf, cuts), np.append(items[0], items[1::2] + items[2::2])
             items = np.zeros(2 * cuts.shape[0] + 1, np.int64)
             items[1::2] = bins
@@ -169,10 +169,10 @@ class Counter:
     def _same_hits(self, other: Self) -> bool:
         return np.array_equal(self._hits_at(), other._hits_at())
 
-    __hash__ = None  # type: ignore[assignment]  # it changes
+    __hash__ = None  # type: ignore[assignment]  # counters are mutable
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a counter is, in words that outlive the names of its attributes.
+        # The keys of a pickle stay, even if the names of the attributes change.
         return {"kind": self._kind, "cuts": self._cuts, "items": self._items(), "nan_items": self._nan_items,
                 "lower_is_better": self.lower_is_better, "nan_policy": self.nan_policy}
 
@@ -181,21 +181,21 @@ class Counter:
         cuts, policy = as_real(state["cuts"], "cuts"), state["nan_policy"]
         made = self._made({kind: cuts, "lower_is_better": state["lower_is_better"], "nan_policy": policy}, state)
         if not np.array_equal(made._cuts, cuts):
-            raise ValueError(f"cuts are not the {kind} of a counter: these are distinct and ascending")
+            raise ValueError(f"cuts must be distinct and ascending, as the {kind} of a counter are")
         made._merged = checked_counts(state["items"], "items", 2 * made._cuts.shape[0] + 1)
         made._merged_nan = int(checked_counts([state["nan_items"]], "nan_items", 1)[0])
         if policy != "worst" and made._merged_nan:
-            raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts none")
+            raise ValueError(f"nan_items is {made._merged_nan}, but nan_policy={policy!r} counts no NaN scores")
         made._set_hits(state)
         nan_hits = int(made._hits_at()[-1])
         if nan_hits > made._merged_nan:
             raise ValueError(f"nan_hits is {nan_hits}, but nan_items is {made._merged_nan}")
-        made._hit_curve()  # checks how many of the items are relevant
+        made._hit_curve()  # checks the numbers of relevant items
         self.__dict__ = made.__dict__
 
     @classmethod
     def _made(cls, options: dict[str, Any], state: dict[str, Any]) -> Self:
-        """Without counts yet."""
+        """A new counter without counts."""
         return cls(**options)
 
     def _set_hits(self, state: dict[str, Any]) -> None:
@@ -238,9 +238,9 @@ class HitCounter(Counter):
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The counter is then unchanged.
+        If an argument is invalid. The counter is then unchanged.
     RuntimeError
-        If another thread is in ``update``. Give each thread a counter of its own, and merge the counters.
+        If another thread is running ``update``. Give each thread a counter of its own, and merge the counters.
 
     Examples
     --------
@@ -252,12 +252,12 @@ class HitCounter(Counter):
     True
     """
 
-    __module__ = "hitcurve"  # what a pickle names
+    __module__ = "hitcurve"  # the module that pickles name
 
     def __init__(self, thresholds: Any = None, *, edges: Any = None, lower_is_better: bool = False,
                  nan_policy: str = "raise") -> None:
         super().__init__(thresholds, edges, lower_is_better, nan_policy)
-        self._hits = np.zeros(self._rows + 1, np.int64)  # the last: without a score
+        self._hits = np.zeros(self._rows + 1, np.int64)  # the last entry: NaN scores
 
     def _hits_at(self) -> Any:
         return self._hits
@@ -275,7 +275,7 @@ class HitCounter(Counter):
         Raises
         ------
         ValueError
-            If the score of a relevant item is not among the thresholds, or if HitCurve refuses the labels or scores.
+            If the score of a relevant item is not among the thresholds, or if the labels or scores are invalid.
 
         Examples
         --------
@@ -324,7 +324,7 @@ class HitCounter(Counter):
 
 
 def checked_counts(values: Any, name: str, size: int) -> Any:
-    """A copy of counts that make up a table together."""
+    """Checks counts from a pickle and returns a copy."""
     array = as_real(values, name)
     if array.dtype.kind not in "iu" or array.shape != (size,):
         raise ValueError(f"{name} has dtype {array.dtype} and shape {array.shape}: must be {size} whole numbers")
@@ -335,7 +335,7 @@ def checked_counts(values: Any, name: str, size: int) -> Any:
 
 def table_from_counts(cuts: Any, items: Any, hits: Any, nan_items: int, nan_hits: int, *, lower_is_better: bool,
                       num_relevant: int | None = None) -> HitCurve:
-    """The curve from the items between and at the cuts (as `BlockCounter.counts` gives them) and the hits at them."""
+    """The curve from the numbers of items between and at the cuts (`BlockCounter.counts`), and of hits at the cuts."""
     tied, before = items[1::2], items[:-1:2] if lower_is_better else items[2::2]
     num_items = int(items.sum()) + nan_items
     if not lower_is_better:

@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""GainCurve and GainCurves: rankings of items with levels of relevance, and what they gain."""
+"""GainCurve and GainCurves: rankings of items with levels of relevance, and their gain."""
 cimport cython
 cimport numpy as cnp
 
@@ -61,16 +61,16 @@ The gain curve of one ranking of items with levels of relevance, and every measu
     level_offsets : ndarray of shape (rows + 1,)
         Row i has the levels from level_offsets[i] up to, but not including, level_offsets[i + 1].
     level, level_count : ndarray
-        The levels above 0 of the items of a row, rising, and the number of items of each level.
+        The levels above 0 of the items of each row, ascending, and the number of items of each level.
     unretrieved : ndarray
-        The levels above 0 of the items that were never retrieved, rising.
+        The levels above 0 of the items that were never retrieved, ascending.
     lower_is_better : bool
         The argument of this name.
 
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     References
     ----------
@@ -191,7 +191,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         Raises
         ------
         ValueError
-            If no ranking has such a table. The message names the row and the values.
+            If no ranking can have this table. The message names the row and the values.
 
         Examples
         --------
@@ -216,7 +216,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         return np.repeat(self.values[self.missing_code], self.missing_count)
 
     def __bool__(self):
-        return True  # a curve is one, also without rows
+        return True  # also without rows
 
     def __repr__(self):
         used = self.used()
@@ -231,7 +231,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
                             self.num_items, self.unretrieved, self.lower_is_better)
 
     def at_level(self, level):
-        """The hit curve for which the items of this level or higher are relevant, read off the same table.
+        """The hit curve for which the items of this level or higher are relevant, made from the same table.
 
         Parameters
         ----------
@@ -310,7 +310,8 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         kind : "gain"
             The only kind. Hit curves have the other kinds: ``curve.at_level(1).plot("roc")``.
         ax, k, gain, band, n_resamples, rng, line
-            As for ``plot_curves``, which draws several curves. ``color``, ``label`` and others are keywords of the line.
+            As for ``plot_curves``, which draws several curves. ``color``, ``label`` and other keywords go to matplotlib's
+            line.
 
         Returns
         -------
@@ -335,9 +336,9 @@ The gain curve of one ranking of items with levels of relevance, and every measu
 
 
 cdef tuple corners(object place, object gains, object counts, object others, double zero, int reading):
-    """(items, what they gain) from the top, wherever the slope may change.
+    """(number of items, their total gain) from the top, at each point where the slope may change.
 
-    At each place in turn there are items of some gains, and `others` of the gain `zero`.
+    Each place holds items with gains, and a number `others` of items with the gain `zero`.
     """
     place, gains = np.append(place, np.arange(others.shape[0])), np.append(gains, np.full(others.shape[0], zero))
     counts = np.append(counts, others)
@@ -351,7 +352,7 @@ cdef tuple corners(object place, object gains, object counts, object others, dou
 
 
 def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_items, unretrieved, lower_is_better):
-    """What a pickled GainCurve is made by."""
+    """Makes a GainCurve from its pickle."""
     return GainCurve.from_table(score, above, tied, level_offsets, level, level_count, num_items=num_items,
                                 unretrieved=unretrieved, lower_is_better=lower_is_better)
 
@@ -392,7 +393,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     Examples
     --------
@@ -446,7 +447,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
                         values, pairs, missing_pairs(missing_codes, lengths))
 
     cdef int set_curves(self, qid, lower, tuple table, values, tuple pairs, tuple missing) except -1:
-        """`missing`: as the pairs, but of the levels that were never retrieved, by the query."""
+        """`missing` holds the pairs of the items that were never retrieved, query by query."""
         self.lower_is_better = lower
         self.curves = curves_of(qid, lower, False, *table)
         self.set_levels(self.curves.row_offsets, self.curves.num_items, self.curves.above, self.curves.tied, self.curves.hits,
@@ -492,7 +493,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         return gain_curves, (self.curves, self.level_offsets, self.level, self.level_count, self.unretrieved)
 
     def at_level(self, level):
-        """The hit curves for which the items of this level or higher are relevant, read off the same tables.
+        """The hit curves for which the items of this level or higher are relevant, made from the same tables.
 
         Parameters
         ----------
@@ -531,8 +532,8 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         k : int, optional
             Only the first k items of each query count.
         empty : {"skip", "zero", "one", "raise"}
-            How a query without an item that gains anything counts. ``"skip"`` leaves the query out, ``"zero"`` counts it
-            as 0, ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
+            How a query counts in which every gain is 0. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
+            ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
         gain, discount, ties, ideal_k
             As in ``ndcg``.
 
@@ -554,7 +555,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
 
 
 def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
-    """What a pickled GainCurves is made by."""
+    """Makes a GainCurves from its pickle."""
     if not isinstance(curves, HitCurves) or curves.weighted:
         raise TypeError(f"curves is of type {type(curves).__name__}: must be a HitCurves without weights")
     missing = missing_lists(unretrieved)
@@ -563,7 +564,7 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
                          f"{are(len(curves))} {many(len(curves), 'queries')}")
     lengths = np.array([levels.shape[0] for levels in missing] or [0] * len(curves), np.int64)
     for q in np.flatnonzero(curves.num_relevant - curves.num_hits != lengths)[:1]:
-        raise ValueError(f"unretrieved[{q}] has {many(lengths[q], 'levels')}, but num_relevant and num_hits leave "
+        raise ValueError(f"unretrieved[{q}] has {many(lengths[q], 'levels')}, but num_relevant - num_hits is "
                          f"{curves.num_relevant[q] - curves.num_hits[q]}")
     hits, values, pairs, codes = from_outside(level_offsets, level, level_count, curves.hits.shape[0],
                                               np.concatenate([np.empty(0), *missing]))
@@ -577,14 +578,14 @@ def _gain_curves_from(curves, level_offsets, level, level_count, unretrieved):
 
 
 def gain_curves_of(lower, table, values, pairs, missing, qid=None):
-    """The gain curves of arrays that were made for it, without scores: they are taken as they are."""
+    """Gain curves without scores that take over these arrays, without a check or a copy."""
     cdef GainCurves curves = GainCurves.__new__(GainCurves)
     curves.set_curves(qid, lower, (table[0], None, *table[1:]), values, pairs, missing)
     return curves
 
 
 cdef tuple missing_pairs(codes, lengths):
-    """(where the pairs of each query begin, codes, counts) of codes, those of a query sorted and so many of each."""
+    """(where the pairs of each query begin, codes, counts). `lengths` holds the number of codes of each query, sorted."""
     cdef Py_ssize_t q
     kinds, counts, starts = [np.empty(0, np.uint32)], [np.empty(0, np.int64)], [0]
     bounds = np.append(0, np.cumsum(lengths))
@@ -601,7 +602,7 @@ cdef tuple missing_pairs(codes, lengths):
 _MAKERS.update(GainCurve=_gain_curve_from, GainCurves=_gain_curves_from)
 
 
-# --------------------------------------------------------------------------------------------------------- in one line
+# ----------------------------------------------------------------------------------------------------- in one function
 
 def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expected", ideal_k="same", unretrieved=None,
          tiebreak=None, lower_is_better=False, nan_policy="raise", workers=1):
@@ -616,19 +617,19 @@ def ndcg(y_true, y_score, *, k=None, gain="linear", discount="log2", ties="expec
     y_score : array_like of shape (n,)
         The scores. The highest score ranks first.
     k, gain, discount, ties, ideal_k
-        How the curve is read: see ``GainCurve.ndcg``.
+        How nDCG is computed: see ``GainCurve.ndcg``.
     unretrieved, tiebreak, lower_is_better, nan_policy, workers
         How the ranking is made: see ``GainCurve``.
 
     Returns
     -------
     float
-        In [0, 1]. NaN when no item gains anything.
+        In [0, 1]. NaN when every gain is 0.
 
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     References
     ----------
@@ -667,10 +668,10 @@ def mean_ndcg(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip
     qid, offsets, mask, unretrieved, tiebreak, lower_is_better, nan_policy, workers
         How the rankings are made: see ``GainCurves``.
     empty : {"skip", "zero", "one", "raise"}
-        How a query without an item that gains anything counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as
-        0, ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
+        How a query counts in which every gain is 0. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0,
+        ``"one"`` counts it as 1, and ``"raise"`` is an error that names the query.
     k, gain, discount, ties, ideal_k
-        How the curves are read: see ``GainCurve.ndcg``.
+        How nDCG is computed: see ``GainCurve.ndcg``.
 
     Returns
     -------
@@ -680,7 +681,7 @@ def mean_ndcg(y_true, y_score, *, qid=None, offsets=None, mask=None, empty="skip
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     References
     ----------

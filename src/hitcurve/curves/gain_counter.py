@@ -1,4 +1,4 @@
-"""GainCounter: the table of a ranking with levels of relevance, from blocks whose counts add up."""
+"""GainCounter: the table of a ranking with levels of relevance, from the added counts of blocks of items."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,11 +12,11 @@ from hitcurve.curves.hit import HitCurve
 from hitcurve.curves.levels import block_levels, missing_levels
 from hitcurve.curves.sorted import group_starts, ranks_of
 
-_WAITING = 1 << 16  # items that wait to be added up, at least
+_WAITING = 1 << 16  # items, at least, that are collected before they are added up
 
 
 class LevelCounts:
-    """How many items have each key and level, of blocks: in memory for the pairs that occur."""
+    """The number of items for each pair of key and level that occurs."""
 
     def __init__(self, key: Any = (), level: Any = (), count: Any = ()) -> None:
         columns = (key, np.int64), (level, np.float64), (count, np.int64)
@@ -38,7 +38,7 @@ class LevelCounts:
             self.pairs()
 
     def pairs(self) -> tuple[Any, Any, Any]:
-        """(key, level, how many items have them), rising."""
+        """(keys, levels, numbers of items), sorted by key and level."""
         key, level, count = (np.concatenate(column) for column in self._pairs)
         if self._waiting:
             order = np.lexsort((level, key))
@@ -51,7 +51,7 @@ class LevelCounts:
 
 
 def with_levels(curve: HitCurve, counts: LevelCounts, unretrieved: Any = None) -> GainCurve:
-    """The gain curve of the items of a hit curve, whose levels are counted by keys that rise with the rows."""
+    """The gain curve of the items of a hit curve. The keys of `counts` are in the order of the rows."""
     key, level, count = counts.pairs()
     starts = group_starts(key) if key.shape[0] else key
     return GainCurve.from_table(curve.score, curve.above, curve.tied, np.append(starts, key.shape[0]), level, count,
@@ -60,7 +60,7 @@ def with_levels(curve: HitCurve, counts: LevelCounts, unretrieved: Any = None) -
 
 
 def scored_levels(curve: HitCurve, score: Any, level: Any, nan_policy: str, unretrieved: Any = None) -> GainCurve:
-    """The gain curve of the items of a hit curve, from the scores and levels of the relevant ones."""
+    """The gain curve of the items of a hit curve, from the scores and levels of the relevant items."""
     if nan_policy == "omit" and score.dtype.kind == "f":
         present = score == score
         score, level = score[present], level[present]
@@ -104,9 +104,9 @@ class GainCounter(Counter):
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The counter is then unchanged.
+        If an argument is invalid. The counter is then unchanged.
     RuntimeError
-        If another thread is in ``update``. Give each thread a counter of its own, and merge the counters.
+        If another thread is running ``update``. Give each thread a counter of its own, and merge the counters.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class GainCounter(Counter):
     True
     """
 
-    __module__ = "hitcurve"  # what a pickle names
+    __module__ = "hitcurve"  # the module that pickles name
 
     def __init__(self, thresholds: Any = None, levels: Any = None, *, edges: Any = None, lower_is_better: bool = False,
                  nan_policy: str = "raise") -> None:
@@ -156,7 +156,7 @@ class GainCounter(Counter):
         ------
         ValueError
             If the score of an item above level 0 is not among the thresholds, if a level is not among `levels`, or if
-            GainCurve refuses the levels or scores.
+            the levels or scores are invalid.
 
         Examples
         --------
@@ -204,7 +204,7 @@ class GainCounter(Counter):
         [0.659, 0.9639]
         """
         place, level, count = self._counts.pairs()
-        # Without a score they come last either way.
+        # Items with a NaN score come last in both directions.
         rank = np.where(place == self._rows, place, place if self.lower_is_better else self._rows - 1 - place)
         return with_levels(self._hit_curve(), LevelCounts(rank, level, count), unretrieved)
 
@@ -224,8 +224,8 @@ class GainCounter(Counter):
             raise ValueError(f"place[{at}], level[{at}] and count[{at}] are {place[at]}, {level[at]} and {count[at]}: "
                              f"must be from 0 to {self._rows}, above 0 and finite, and at least 1")
         if self._levels is not None and not np.isin(level, self._levels).all():
-            raise ValueError(f"level holds others than levels, {self._levels.tolist()}")
+            raise ValueError(f"level holds a level that is not in levels, {self._levels.tolist()}")
         made = LevelCounts(place, level, count)
         if made.pairs()[0].shape != place.shape:
-            raise ValueError("place and level hold a pair twice")
+            raise ValueError("place and level hold the same pair twice")
         self._counts = made

@@ -1,12 +1,12 @@
-# What gain curves of one ranking and of many have in common.
+# The base of GainCurve and GainCurves.
 from hitcurve._kernel.gains cimport GainFormula, Levels
 from hitcurve.curves.hit cimport Curve
 from hitcurve.curves.levels cimport Reader
 
 
 cdef class Gains(Curve):
-    cdef object curves                    # HitCurve or HitCurves of the items that have a level
-    cdef object row_starts, sizes         # of each ranking: where its rows begin, its items
+    cdef object curves                    # HitCurve or HitCurves for which the items above level 0 are relevant
+    cdef object row_starts, sizes         # of each ranking: where its rows begin, its number of items
     cdef object values                    # the level of each code
     cdef object starts, code, count       # the pairs of all rows
     cdef object missing_starts, missing_code, missing_count

@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""The measures of gain, of one ranking and of many."""
+"""The measures of gain curves, for one ranking and for many rankings."""
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint32_t
 
@@ -33,10 +33,10 @@ from hitcurve._base.checks import check_choice, check_count
 cnp.import_array()
 
 cdef extern from "Python.h":
-    void* raise_pending "PyErr_Occurred"() except *  # what a signal has raised within a kernel
+    void* raise_pending "PyErr_Occurred"() except *  # raises the error that a signal has set within a kernel
 
 cdef enum:
-    STEPS = 16  # that reading the items of a level in a row takes, as those of ERR are counted
+    STEPS = 16  # the work for the items of a level in a row, in the unit of ERR
 
 
 cdef double persistence(object p) except -1:
@@ -44,19 +44,19 @@ cdef double persistence(object p) except -1:
 
 
 cdef object raised(object gains):
-    """Gains of a quotient times a power of two, which keeps it, where they or their sum lie at the ends of float64."""
+    """Multiplies very small or very large gains by a power of two, which keeps quotients of gains, so that sums fit float64."""
     most = gains.max(initial=0.0)
     return np.ldexp(gains, 1000) if 0.0 < most < 1e-280 else np.ldexp(gains, -200) if most > 1e280 else gains
 
 
-# Tables one after the other: where the rows and the missing pairs of each begin, and its items.
+# Several tables, one after the other: where the rows and the missing pairs of each table begin, and its number of items.
 cdef struct GainTables:
-    Levels levels            # of all together
+    Levels levels            # of all tables together
     Py_ssize_t number
     const int64_t* row_starts
     const int64_t* missing_starts
     const int64_t* num_items
-    int64_t* own_starts      # room for where the pairs of the rows of one ranking begin, counted from its first pair; or NULL
+    int64_t* own_starts      # memory for the places where the pairs of one ranking's rows begin, from its first pair; or NULL
 
 
 cdef void ranking_at(const GainTables* tables, Py_ssize_t q, Levels* levels) noexcept nogil:
@@ -82,7 +82,7 @@ cdef void ranking_at(const GainTables* tables, Py_ssize_t q, Levels* levels) noe
 
 cdef void read_rankings(const GainTables* tables, GainFormula formula, GainReading* reading, const int64_t* k, Py_ssize_t n,
                         bint ideal_all, GainRoom* room, double* out) noexcept nogil:
-    """The measure of each ranking at each of n ranks, or of all items if k is NULL; until the room has failed."""
+    """The measure of each ranking at each of n ranks, or of all items if k is NULL. Stops when the room has failed."""
     cdef Levels levels
     cdef Py_ssize_t q, i
     for q in range(tables.number):
@@ -99,7 +99,7 @@ cdef void read_rankings(const GainTables* tables, GainFormula formula, GainReadi
 
 
 cdef class Gains(Curve):
-    """The measures of gain: a number for a GainCurve, an array with a number for each query for a GainCurves."""
+    """The measures of GainCurve and GainCurves: a number for a GainCurve, an array of numbers by query for GainCurves."""
     _family, _usual_measure, _usual_picture = "gains", "nDCG", "distribution"
 
     cdef int set_levels(self, object row_starts, object num_items, object above, object tied, object hits, object values,
@@ -120,35 +120,35 @@ cdef class Gains(Curve):
         return 0
 
     cdef object used(self):
-        """Which codes occur; 0 always does."""
+        """A mask of the codes that occur. Code 0 always counts as occurring."""
         used = np.zeros(self.values.shape[0], bool)
         used[self.code] = used[self.missing_code] = True
         used[0] = True
         return used
 
     cdef object stop_chances(self, object max_level):
-        """Of each code."""
+        """The chance of each code that an item of its level stops the user."""
         cdef double top = 4.0 if max_level is None else check_within(
             max_level, "max_level", f"above 0 and below {MOST_LEVEL + 1}", 0.0, MOST_LEVEL + 1.0)
         self.below_top(top)
         return exponential(np.where(self.used(), self.values, 0.0), top)
 
     cdef int below_top(self, double top) except -1:
-        """An error for a level above the highest of the scale."""
+        """Raises an error if a level is above the highest level of the scale."""
         highest = self.values[self.used()].max()
         if highest > top:
             raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: give max_level={highest:g}")
         return 0
 
     cdef object scaled(self, object max_rel):
-        """Of each code the level over `max_rel`, at most 1; without `max_rel` the level."""
+        """The level of each code divided by `max_rel`, at most 1. Without `max_rel`, the level itself."""
         if max_rel is None:
             return np.where(self.used(), self.values, 0.0)
         cdef double most = check_within(max_rel, "max_rel", "above 0 and finite", 0.0, INFINITY)
         return np.where(self.used(), np.minimum(self.values, most) / most, 0.0)
 
     cdef int bounded(self, object worth, double most) except -1:
-        """An error for gains whose sum, each times at most so much, may be no number."""
+        """Raises an error if the sum of all gains, each multiplied by up to `most`, may overflow."""
         items = float(self.sizes.max(initial=0)) + float(self.missing_count.sum())
         with np.errstate(over="ignore"):
             if np.isinf(worth.max(initial=0.0) * items * most):
@@ -156,7 +156,7 @@ cdef class Gains(Curve):
         return 0
 
     cdef object read_all(self, GainFormula formula, Reader reader, object ranks, bint ideal_all):
-        """The measure for each ranking and rank; without ranks one column."""
+        """The measure for each ranking and each rank, or one column if there are no ranks."""
         cdef GainReading reading = reader.reading
         cdef GainRoom room
         cdef Py_ssize_t n = 1, room_size
@@ -169,7 +169,7 @@ cdef class Gains(Curve):
         pairs = np.diff(self.starts[self.row_starts]) + np.diff(self.missing_starts)
         within_keys(pairs.max(initial=0), "a ranking has {} pairs of a tie group and a level")
         room_size = pairs.max(initial=0) + 2
-        if beyond_keys(self.code.shape[0]):  # then the pairs of each ranking are counted for themselves
+        if beyond_keys(self.code.shape[0]):  # then the pairs are counted separately in each ranking
             own_starts = np.empty(np.diff(self.row_starts).max(initial=0) + 1, np.int64)
             tables.own_starts = counts_in(own_starts)
         values = np.empty((tables.number, n))
@@ -204,7 +204,7 @@ cdef class Gains(Curve):
         return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
 
     cdef object utility(self, str name, object k, object ties, object gain, object beta, double p):
-        """Of gains times beta."""
+        """A measure of utility, for which each gain is multiplied by beta."""
         cdef double share = not_negative(beta, "beta")
         used = self.used()
         gains = gains_of(gain, self.values, used)
@@ -217,7 +217,7 @@ cdef class Gains(Curve):
         return self.read(read_utility, name, k, ties, None, "log2", False, p, worth)
 
     cdef object shaped(self, object values, object shape):
-        """Of a row of values for each ranking: numbers, or arrays of a shape."""
+        """Turns the rows of values, a row for each ranking, into numbers or arrays of this shape."""
 
     # The table.
 
@@ -265,13 +265,13 @@ cdef class Gains(Curve):
         return self.starts
 
     cdef tuple from_level(self, object level):
-        """(hits of each row, those of the rows before it and in it, relevant items never retrieved), from a level up."""
+        """(hits of each row, running sums of hits, relevant items never retrieved) if this level or higher is relevant."""
         exact = int(level) if isinstance(check_number(level, "level"), np.integer) else level
         if not exact > 0:
             raise ValueError(f"level is {level!r}: must be above 0")
         bound = float(min(exact, 2**1024 - 2**971) if isinstance(exact, int) else exact)
         if bound != exact:
-            raise ValueError(f"level is {level}: no float64 holds it")
+            raise ValueError(f"level is {level}: float64 cannot hold it exactly")
         hits = np.append(0, np.cumsum(np.where(self.values[self.code] >= bound, self.count, 0)))
         missing = np.append(0, np.cumsum(np.where(self.values[self.missing_code] >= bound, self.missing_count, 0)))
         return hits[self.starts[1:]] - hits[self.starts[:-1]], hits[self.starts], np.diff(missing[self.missing_starts])
@@ -287,20 +287,20 @@ cdef class Gains(Curve):
             Only the first k items count. None counts all items.
         gain : {"linear", "exponential"}, mapping or array
             The gain of an item of a level. ``"linear"``: the level itself. ``"exponential"``: 2**level - 1. A mapping or an
-            array: ``gain[level]``. Every level that occurs needs a gain, finite and at least 0. Level 0 gains 0 unless the
-            mapping or the array says otherwise.
+            array: ``gain[level]``. Every level that occurs needs a gain, finite and at least 0. Level 0 has gain 0 unless
+            the mapping or the array gives another gain.
         discount : "log2", ("log", b) or array
             The weight of a rank. ``"log2"``: 1 / log2(rank + 1). ``("log", b)``: 1 up to rank b and 1 / log_b(rank) beyond
             (Jarvelin & Kekalainen). An array: the weights themselves, from rank 1 on. The weights must not rise, and ranks
             beyond the last weight have weight 0.
         ties : {"expected", "best", "worst"}
-            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items. ``"best"``: the
+            How to interpret a group of equal scores. ``"expected"``: the mean over all orders of its items. ``"best"``: the
             order with the highest gain first. ``"worst"``: the order with the lowest gain first.
 
         Returns
         -------
         float or ndarray
-            0 when no item gains anything.
+            0 when every gain is 0.
 
         References
         ----------
@@ -328,7 +328,7 @@ cdef class Gains(Curve):
         Returns
         -------
         float or ndarray
-            In [0, 1]. NaN when no item gains anything.
+            In [0, 1]. NaN when every gain is 0.
 
         References
         ----------
@@ -346,7 +346,7 @@ cdef class Gains(Curve):
                          raised(gains_of(gain, self.values, self.used())))
 
     def err(self, k=None, *, max_level=None, ties="expected"):
-        """Expected reciprocal rank: the mean of 1 / rank at which a user stops, at the first item that satisfies the user.
+        """Expected reciprocal rank: the expected value of 1 / rank for the rank at which an item satisfies the user.
 
         ERR is the sum, over the ranks r, of R(r) / r times the product of 1 - R over the ranks before r. R(r) is the chance
         that the item at rank r satisfies the user: (2**level - 1) / 2**max_level.
@@ -368,8 +368,8 @@ cdef class Gains(Curve):
         ValueError
             If an item has a level above `max_level`, also if the item was never retrieved.
         MemoryError
-            If expected ties need more memory than there is: a tie group whose items satisfy with a small chance R takes
-            50 bytes for each of its first 42 / R items.
+            If expected ties need more memory than there is. A tie group whose items satisfy the user with a small chance R
+            needs 50 bytes for each of its first 42 / R items.
 
         References
         ----------
@@ -434,18 +434,18 @@ cdef class Gains(Curve):
             Only the first k items count, and the sum is divided by min(k, R), as in NTCIREVAL and in
             ``HitCurve.average_precision``. None counts all items.
         gain : {"linear", "exponential"}, mapping or array
-            The gain of an item of a level, as in ``dcg``. Level 0 gains 0.
+            The gain of an item of a level, as in ``dcg``. Level 0 must have gain 0.
         beta : float
             The weight of gain, at least 0. With 0 the measure is average precision.
         ties : {"expected", "best", "worst"}
-            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items. ``"best"``:
+            How to interpret a group of equal scores. ``"expected"``: the mean over all orders of its items. ``"best"``:
             relevant items first, the highest gain first. ``"worst"``: relevant items last, the highest gain last. The
             values of best and worst bound the value of every order.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]. NaN when there is no relevant item. An item above level 0 is relevant, even if it gains nothing.
+            In [0, 1]. NaN when there is no relevant item. An item above level 0 is relevant, even if its gain is 0.
 
         References
         ----------
@@ -483,8 +483,8 @@ cdef class Gains(Curve):
         gain, beta
             As in ``q_measure``. Only the blended utility uses them.
         ties : {"expected", "best", "worst"}
-            As in ``q_measure``. The time does not depend on the size of a tie group, with an exception: ``"rbp"`` under
-            expected ties may take n**1.5 steps for a group of n items with n different gains.
+            As in ``q_measure``. The time does not depend on the size of a tie group, with one exception: ``stop="rbp"``
+            under expected ties may take n**1.5 steps for a group of n items with n different gains.
 
         Returns
         -------
@@ -528,7 +528,7 @@ cdef class Gains(Curve):
             The highest level of the scale, in place of `weights`. Each of the thresholds 1, 2, ..., max_level has the same
             chance in every ranking (the paper's equiprobable thresholds). No item may have a higher level.
         ties : {"expected", "best", "worst"}
-            How a group of equal scores is read. ``"expected"``: the mean over all orders of its items. ``"best"``: the
+            How to interpret a group of equal scores. ``"expected"``: the mean over all orders of its items. ``"best"``: the
             highest level first. ``"worst"``: the highest level last. The values of best and worst bound the value of every
             order.
 
@@ -574,14 +574,14 @@ cdef class Gains(Curve):
         Parameters
         ----------
         k : int or array of int, optional
-            The cutoff rank. Places beyond the end of the ranking count and gain nothing. None takes all ranked items.
+            The cutoff rank. Places beyond the last item count as items of gain 0. None counts all ranked items.
         gain, ties
             As in ``dcg``.
 
         Returns
         -------
         float or ndarray
-            0 when no item gains anything. NaN if there are no items and no k.
+            0 when every gain is 0. NaN if there are no items and no k.
 
         References
         ----------
@@ -630,7 +630,7 @@ cdef class Gains(Curve):
     def insq(self, k=None, *, T=1.0, max_rel=None, ties="expected"):
         """INSQ: a user who wants T relevant items looks at the item after rank i with chance ((i + 2T - 1) / (i + 2T))**2.
 
-        So the weight of rank i is proportional to 1 / (i + 2T - 1)**2, and the weights of infinitely many ranks sum to 1.
+        The weight of rank i is thus proportional to 1 / (i + 2T - 1)**2, and the weights of infinitely many ranks sum to 1.
         INSQ is the sum of gain times weight.
 
         Parameters
@@ -642,7 +642,7 @@ cdef class Gains(Curve):
         max_rel : float, optional
             The highest level of the scale. The gain of an item is level / max_rel, and 1 for a higher level, as in
             ir_measures. With None the gain is that of ``rbp``, which divides by the highest level of each ranking: values
-            of rankings with different highest levels are then not on one scale.
+            of rankings with different highest levels are then not comparable.
 
         Returns
         -------
@@ -676,9 +676,9 @@ cdef class Gains(Curve):
         Parameters
         ----------
         k : int or array of int, optional
-            Only the first k items count. All other items and ranks gain nothing.
+            Only the first k items count. All other items and ranks have gain 0.
         ties : {"best", "worst"}
-            How a group of equal scores is read. ``"best"``: the order with the highest gain first. ``"worst"``: the order
+            How to interpret a group of equal scores. ``"best"``: the order with the highest gain first. ``"worst"``: the order
             with the lowest gain first. The argument has no default, because the expected value has no closed form.
         T : float
             The gain that the user wants, at least 0.5 and below 2**53.
@@ -708,7 +708,7 @@ cdef class Gains(Curve):
             raise ValueError("inst has no expected value over ties in closed form: use ties='best' or ties='worst'")
         return self.read(read_inst, "inst", k, ties, None, "log2", False, wanted, self.scaled(max_rel))
 
-    # The order of the levels alone.
+    # Measures of the order of the levels.
 
     cdef object no_gains(self):
         return np.zeros(self.values.shape[0])
@@ -753,8 +753,8 @@ cdef class Gains(Curve):
     def somers_d(self, *, ties="expected"):
         """Somers' D of the score on the level: the level is the independent variable.
 
-        D = (C - D') / P. P is the number of pairs of different levels. In C of these pairs the higher level has the better
-        score, and in D' pairs the worse score. D is twice ``pairwise_accuracy`` minus 1, from -1 to 1. Kendall's tau-b is not
+        D = (C - D') / P. P is the number of pairs of different levels. The higher level has the better score in C of these
+        pairs, and the worse score in D' pairs. D is twice ``pairwise_accuracy`` minus 1, from -1 to 1. Kendall's tau-b is not
         offered: it needs the tied pairs of items of level 0, and a curve only counts these items.
 
         Parameters
@@ -788,8 +788,8 @@ cdef class Gains(Curve):
     def goodman_kruskal_gamma(self):
         """Goodman and Kruskal's gamma: as Somers' D, but only over pairs that differ both in level and in score.
 
-        Gamma is (C - D') / (C + D'), with C and D' as in ``somers_d``. Pairs of equal scores are left out, so ties need no
-        reading.
+        Gamma is (C - D') / (C + D'), with C and D' as in ``somers_d``. Pairs of equal scores are left out, so there is no
+        argument ``ties``.
 
         Returns
         -------
@@ -854,7 +854,7 @@ cdef class Gains(Curve):
         Parameters
         ----------
         ties : {"expected", "best", "worst", "threshold"}
-            How a group of equal scores is read. ``"expected"`` and ``"threshold"``: the mean over all orders of its items.
+            How to interpret a group of equal scores. ``"expected"`` and ``"threshold"``: the mean over all orders of its items.
             ``"best"``: the order with the highest level first. ``"worst"``: the order with the lowest level first.
 
         Returns

@@ -24,7 +24,7 @@ _Bootstrap: TypeAlias = Literal["percentile", "BCa"]
 _Floats: TypeAlias = NDArray[np.float64]
 _Counts: TypeAlias = NDArray[np.int64]
 
-# Arguments are typed Any where any array-like is taken: numpy's ArrayLike refuses columns of other libraries.
+# An argument that may be any array-like has the type Any, because numpy's ArrayLike refuses columns of other libraries.
 _Column: TypeAlias = Any
 _Number: TypeAlias = float | np.floating[Any] | np.integer[Any]
 _Rank: TypeAlias = int | np.integer[Any]
@@ -32,11 +32,11 @@ _Rank: TypeAlias = int | np.integer[Any]
 class _Array(Protocol):
     def __array__(self) -> NDArray[Any]: ...
 
-# What an array comes back for.
+# Arguments for which an array is returned.
 _Numbers: TypeAlias = Sequence[_Number] | Sequence[Sequence[_Number]] | NDArray[Any] | _Array
 _Ranks: TypeAlias = Sequence[_Rank] | Sequence[Sequence[_Rank]] | NDArray[np.integer[Any]] | _Array
 
-# What sets a cutoff.
+# Arguments that set a cutoff.
 _K: TypeAlias = _Rank | None
 _Ks: TypeAlias = _Ranks | None
 _Share: TypeAlias = _Number | None
@@ -67,9 +67,9 @@ def at_threshold(
     relevance_level: _Number | None = None, lower_is_better: bool = False, nan_policy: _NanPolicy = "raise",
 ) -> results.ThresholdCounts[_Floats, _Counts]: ...
 
-# The value for one rank or number: a float of a HitCurve, an array of one for each query of a HitCurves.
+# The value for a single rank or number: a float for a HitCurve, an array with a float for each query for HitCurves.
 _V = TypeVar("_V", covariant=True)
-_N = TypeVar("_N", covariant=True)  # and a number of items
+_N = TypeVar("_N", covariant=True)  # the type of a number of items
 
 class Curve(Generic[_V, _N]):
     @property

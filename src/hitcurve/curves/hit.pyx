@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""HitCurve and HitCurves: the table of one ranking or of many, and every number that reads off it."""
+"""HitCurve and HitCurves: the table of one ranking or of many, and every measure computed from it."""
 cimport cython
 from cpython.mem cimport PyMem_RawFree
 from libc.math cimport INFINITY, NAN
@@ -38,7 +38,8 @@ cnp.import_array()
 
 # --------------------------------------------------------------------------------------------------------- the measures
 
-# Tables one after the other: where the rows of each begin, and its totals; NULL for one table, which has them itself.
+# Several tables, one after the other: where the rows of each table begin, and the totals of each table. The three pointers are
+# NULL for a single table, because `rows` holds its totals.
 cdef struct Tables:
     Table rows
     Py_ssize_t number
@@ -66,7 +67,7 @@ cdef bint same(a, b) except -1:
 
 
 cdef class Curve:
-    """A HitCurve, HitCurves, GainCurve or GainCurves. ``Hits`` and ``Gains``, its two families, have the measures."""
+    """The base of HitCurve, HitCurves, GainCurve and GainCurves. Its subclasses ``Hits`` and ``Gains`` have the measures."""
     def _repr_html_(self):
         from hitcurve.shown.notebook import curve_tables, shown
         return shown(curve_tables(self))
@@ -81,7 +82,7 @@ cdef class Curve:
         return hash(tuple([np.asarray(part).tobytes() for part in parts]))
 
     def measure(self, name, *, ties="expected"):
-        """Compute the measure that has this name in files, in reports and on the command line.
+        """Compute a measure by its name, such as ``"P@10"``. Files, reports and the command line use the same names.
 
         Parameters
         ----------
@@ -90,7 +91,7 @@ cdef class Curve:
             the items of level ``rel=`` or higher are relevant. Without ``rel=`` in the name, the items of level 1 or higher
             are relevant.
         ties : str
-            How ties are read. If the name has an option ``ties=``, the option decides.
+            How to interpret ties. An option ``ties=`` in the name takes precedence.
 
         Returns
         -------
@@ -99,7 +100,7 @@ cdef class Curve:
         Raises
         ------
         ValueError
-            If the name is unknown, or if these curves do not have this measure.
+            If the name is unknown, or if the measure is not available for these curves.
 
         Examples
         --------
@@ -113,15 +114,15 @@ cdef class Curve:
 
 
 cdef class Hits(Curve):
-    """The measures of both classes: a number for a HitCurve, an array with a number for each query for a HitCurves."""
+    """The measures of HitCurve and HitCurves: a number for a HitCurve, an array with a number for each query for HitCurves."""
     cdef readonly bint weighted
     _family, _usual_measure, _usual_picture = "hits", "AP", "precision-recall"
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
-        """The measure for each rank or number; `shape` is theirs, None for a single one."""
+        """The measure for each rank or number. `shape` is the shape of the ranks or numbers, None for a single value."""
 
     cdef object read_all(self, const Tables* tables, Formula formula, Reading* reading, object ranks, object numbers):
-        """The measure for each table and rank or number: these are the same for all tables, or a row for each."""
+        """The measure for each table and each rank or number. All tables share the ranks, or each table has a row of ranks."""
         cdef Table table
         cdef Py_ssize_t q, i, n = 1, step = 0
         cdef const int64_t* k = NULL
@@ -152,16 +153,16 @@ cdef class Hits(Curve):
         """The measure of items with weights."""
 
     cdef int needs_all(self, const char* name) except -1:
-        """An error if relevant items were never retrieved: this measure needs the rank of every one."""
+        """Raises an error if relevant items were never retrieved: this measure needs the rank of every relevant item."""
 
     cdef int needs_plain(self, const char* name) except -1:
-        """An error if the items have weights: this measure has no meaning for them."""
+        """Raises an error if the items have weights, because this measure is not defined for weighted items."""
         if self.weighted:
             raise ValueError(f"{name.decode()} {_NO_WEIGHTS}")
         return 0
 
     cdef const Record* checked(self, Measure measure, object ties, Reading* reading) except NULL:
-        """The record of the measure, once the curves are found to have all that it needs."""
+        """The record of the measure, after a check that the curves have everything that the measure needs."""
         cdef const Record* record = &formulas.RECORDS[<int>measure]
         parse_reading(None, ties, None, "min", reading)
         if record.readings == formulas.NO_THRESHOLD and reading.ties == TIES_THRESHOLD:
@@ -173,13 +174,13 @@ cdef class Hits(Curve):
         return record
 
     cdef object measured(self, Measure measure, object ties="expected", object k=None, object fraction=None, double x=0.0):
-        """A measure of all items, or of those above a cutoff."""
+        """A measure of all items, or of the items above a cutoff."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
         if self.weighted:
             return self.weighted_read(measure, ties, None)
         reading.x = x
-        if fraction is None and isinstance(k, int):  # one number, without arrays: these take longer than the reading
+        if fraction is None and isinstance(k, int):  # without arrays: making arrays takes longer than the measure
             reading.k = check_rank(k, "k")
             k = None
         if k is None and fraction is None:
@@ -188,14 +189,14 @@ cdef class Hits(Curve):
         return self.read(record.formula, &reading, ranks, None, shape)
 
     cdef object at_rate(self, Measure measure, object ties, object rate, str name, object whole, bint zero=False):
-        """A measure at each rate of so many items, exact in the decimal that was written; `zero`: a rate may be 0."""
+        """A measure at each rate, a share of `whole` items, exact for the decimal as written. `zero` allows the rate 0."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
         counts, rests, shape = quotients(rate, name, whole, zero)
         return self.read(record.formula, &reading, counts, rests, shape)
 
     cdef object with_number(self, Measure measure, object ties, object values, str name, double most=1.0):
-        """A measure for each of the numbers that it takes."""
+        """A measure for each value of its parameter, such as alpha."""
         cdef Reading reading
         cdef const Record* record = self.checked(measure, ties, &reading)
         domain = "finite and above 0"
@@ -220,21 +221,22 @@ cdef class Hits(Curve):
         k : int or array of int, optional
             Only the first k items count.
         ties : {"expected", "best", "worst", "threshold"}
-            How a group of equal scores is read. ``"expected"`` takes the mean over all orders of the group's items, in
-            closed form (McSherry & Najork 2008). ``"best"`` puts the group's relevant items first, ``"worst"`` puts them
-            last: both values are bounds, except with ``normalize="hits"``. ``"threshold"`` lets the group enter at once,
-            (1/R) sum r_g H_g / N_g: this is scikit-learn's number, and it is neither a mean nor a bound. Without ties
-            all four values are equal.
+            How to interpret a group of equal scores. ``"expected"`` takes the mean over all orders of the group's items,
+            in closed form (McSherry & Najork 2008). ``"best"`` puts the group's relevant items first, ``"worst"`` puts
+            them last: the values of all orders lie between these two values, except with ``normalize="hits"``.
+            ``"threshold"`` takes the precision at the end of each group: (1/R) sum r_g H_g / N_g, where group g has r_g
+            relevant items, and the items down to its end are N_g, H_g of them relevant. This is scikit-learn's value; it
+            is neither a mean nor a bound. Without ties all four values are equal.
         interpolation : str, optional
             None is the sum above. ``"11-point"``, ``"101-point"`` and ``"all-point"`` take the mean over recall levels:
             the value of a level is the greatest precision at this recall or a higher recall. There are 11 levels (PASCAL
             VOC 2007), 101 levels (COCO), or a level for each relevant item (VOC 2010). Levels are compared in whole
-            numbers. Under expected ties these three read the mean hit curve. ``"11-point-float"`` and
-            ``"101-point-float"`` compare levels in floats, as the well-known Python code of VOC 2007 and COCO does: this
-            comparison misses some levels.
+            numbers. Under expected ties these three take the mean hit curve. ``"11-point-float"`` and
+            ``"101-point-float"`` compare levels in floats, as the well-known Python code of VOC 2007 and COCO does: a
+            comparison in floats misses some levels.
             ``"trapezoid"`` joins the points of precision over recall by straight lines and starts at recall 0 with the
             first point's precision. Under expected ties it is the mean over all orders. ``"trapezoid-from-1"`` starts at
-            precision 1, which makes a difference under threshold ties alone. It is scikit-learn's
+            precision 1, which changes the value only under threshold ties: it is then scikit-learn's
             ``auc(recall, precision)`` and CatBoost's ``PRAUC``.
             ``"continuous"`` is the integral of precision over recall, with the hits of a tie group spread evenly over the
             group (Davis & Goadrich 2006; Keilwagen et al. 2014). It is the same for expected and threshold ties.
@@ -285,18 +287,17 @@ cdef class Hits(Curve):
         Parameters
         ----------
         recall : float or array of float
-            The recall, in [0, 1], compared with h(x) / R exactly for the decimal as written. A product recall * R next to a
-            whole number counts as this whole number, so that the float h / R is recall h / R. ``fractions.Fraction`` works
-            too.
+            The recall level, in [0, 1]. The decimal as written is compared exactly with h(x) / R. A float that was computed
+            as h / R stands for exactly h / R. A ``fractions.Fraction`` works too.
         ties : {"expected", "best", "worst", "threshold"}
-            ``"expected"`` reads the mean hit curve, which is straight across a tie group and reaches a recall between two
-            items, too. ``"best"`` puts a group's relevant items first, and ``"worst"`` puts them last. ``"threshold"`` has a
+            ``"expected"`` takes the mean hit curve, which is straight across a tie group and may reach the recall between
+            two items. ``"best"`` puts a group's relevant items first, and ``"worst"`` puts them last. ``"threshold"`` has a
             point only at the end of each group.
 
         Returns
         -------
         float or ndarray
-            In [0, 1]. 0 if so many relevant items were never retrieved. NaN when there is no relevant item.
+            In [0, 1]. 0 if the retrieved relevant items do not reach this recall. NaN when there is no relevant item.
 
         Raises
         ------
@@ -329,10 +330,10 @@ cdef class Hits(Curve):
             The cutoff rank, from 1. If neither `k` nor `fraction` is given, all items count: k = N.
         fraction : float or array of float, in place of k
             A share of the items: k = ceil(fraction * N), computed exactly for the decimal as written (0.07 of 100 is 7).
-            A product next to a whole number counts as this whole number, so that the float k / N is rank k.
+            A float that was computed as k / N stands for rank k.
         ties : {"expected", "best", "worst", "threshold"}
-            Inside a tie group h is a straight line (expected, threshold), or its greatest value (best), or its least
-            value (worst).
+            Which number of hits counts if k falls inside a tie group: the value of a straight line across the group
+            (expected, threshold), the greatest number of any order (best), or the least number (worst).
 
         Returns
         -------
@@ -390,7 +391,7 @@ cdef class Hits(Curve):
         Parameters
         ----------
         k, fraction, ties
-            As in ``precision``, but places beyond the last item hold no item. The best order has the least fall-out.
+            As in ``precision``, but a k above N counts as N. The best order has the least fall-out.
 
         Returns
         -------
@@ -421,7 +422,7 @@ cdef class Hits(Curve):
         k, fraction, ties
             As in ``precision``.
         beta : float
-            The weight of recall against precision, not negative.
+            The weight of recall relative to precision, at least 0.
 
         Returns
         -------
@@ -608,8 +609,8 @@ cdef class Hits(Curve):
         Parameters
         ----------
         max_fpr : float or array of float, optional
-            Only the curve up to this false-positive rate counts. The rate is in (0, 1], and is read as the decimal that
-            was written.
+            Only the curve up to this false-positive rate counts. The rate is in (0, 1], and exact for the decimal as
+            written.
         standardize : bool
             Only with `max_fpr`. If True, the area A up to the rate f is scaled to
             (1 + (A - f**2 / 2) / (f - f**2 / 2)) / 2, which is 1/2 for a random order and 1 for a perfect order (McClish
@@ -682,8 +683,8 @@ cdef class Hits(Curve):
         Parameters
         ----------
         fpr : float or array of float
-            The rate is in (0, 1], and is read as the decimal that was written. A number of false positives next to a
-            whole number counts as this whole number: the float k / n stands for k of n.
+            The rate is in (0, 1], and exact for the decimal as written. A float that was computed as k / n stands for
+            exactly k of n items.
         ties : {"expected", "best", "worst", "threshold"}
             ``"expected"`` takes the mean over all orders, ``"best"`` and ``"worst"`` take the two extreme orders, and
             ``"threshold"`` takes the straight segment across a tie group.
@@ -786,7 +787,7 @@ cdef class Hits(Curve):
         return self.measured(formulas.MEASURE_NORMALIZED_ENRICHMENT_FACTOR, ties, k, fraction)
 
     def rie(self, alpha=20.0, *, ties="expected"):
-        """Robust initial enhancement: the mean weight exp(-alpha * rank / N) of the relevant items over that of all items.
+        """Robust initial enhancement: mean exp(-alpha * rank / N) of the relevant items, divided by the mean of all items.
 
         RIE = (1/R) sum exp(-alpha x_i / N) / ((1/N) (1 - exp(-alpha)) / (exp(alpha/N) - 1)), with x_i the rank of the i-th
         relevant item (Sheridan et al. 2001). Under expected ties a group of n items, r of them relevant, below c items adds
@@ -795,7 +796,7 @@ cdef class Hits(Curve):
         Parameters
         ----------
         alpha : float or array of float
-            The weight of the top of the list, above 0. About the first 1/alpha of the list matters.
+            How much the top of the list counts, above 0. About the first 1/alpha of the list matters.
         ties : {"expected", "best", "worst"}
             As in ``average_precision``, but ``"threshold"`` is an error.
 
@@ -822,7 +823,7 @@ cdef class Hits(Curve):
         """Boltzmann-enhanced discrimination of ROC: RIE scaled so that its least value is 0 and its greatest value is 1.
 
         BEDROC = (S - S_min) / (S_max - S_min), S = sum exp(-alpha x_i / N) (Truchon & Bayly 2007). The sums are evaluated
-        without cancellation: BEDROC tends to ROC AUC as alpha tends to 0, and large alpha are exact too.
+        without cancellation: BEDROC tends to ROC AUC as alpha tends to 0, and it stays accurate for large alpha.
 
         Parameters
         ----------
@@ -966,14 +967,14 @@ cdef class Hits(Curve):
 # ------------------------------------------------------------------------------------------------------------ one curve
 
 cdef object own_scores(object score):
-    """A copy without -0.0, which no one can write to."""
+    """A read-only copy with 0.0 in place of -0.0."""
     return None if score is None else frozen(np.array(score + 0 if score.dtype.kind == "f" else score))
 
 
 cdef int one_of_two(object tiebreak, object sample_weight) except -1:
     if tiebreak is not None and sample_weight is not None:
-        raise ValueError("tiebreak and sample_weight are both given: items with weights need ties='threshold', under which "
-                         "no tie is resolved")
+        raise ValueError("tiebreak and sample_weight cannot be combined: measures of weighted items need ties='threshold', "
+                         "which resolves no ties")
     return 0
 
 
@@ -1004,8 +1005,8 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         For float labels the level is rounded to the type of the labels.
     tiebreak : "order" or array_like of shape (n,), optional
         Resolves ties while ranking. ``"order"`` keeps the order of the items. An array has a key for each item, a number
-        or a string: the smaller key ranks first, and items of equal score and equal key stay tied. None keeps ties, which
-        the measures read as ``ties=`` says.
+        or a string: the smaller key ranks first, and items of equal score and equal key stay tied. None keeps ties; the
+        argument ``ties`` of a measure says how to interpret them.
     lower_is_better : bool
         If True, the lowest score ranks first (docking energies, distances).
     nan_policy : {"raise", "worst", "omit"}
@@ -1015,9 +1016,9 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         The weights of the items. Every count becomes a sum of weights, and measures need ``ties="threshold"``. Items of
         weight 0 count as absent.
     workers : int
-        The number of threads that count. It is limited to the cores of this process (its CPU affinity and control group
-        count). -1 takes all these cores, or OMP_NUM_THREADS threads where this variable is set (joblib and dask set it).
-        Results are the same for any number.
+        The number of threads, at most the number of cores that this process may use (its CPU affinity and control group
+        count). -1 means all these cores, but not more than the environment variable OMP_NUM_THREADS, which joblib and
+        dask set. The result does not depend on the number of threads.
 
     Attributes
     ----------
@@ -1037,7 +1038,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     Notes
     -----
@@ -1057,8 +1058,8 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
     cdef object owner
     cdef ScoreType raw_type
     cdef object origin          # from which the scores' own type is restored; None without scores
-    cdef object own_score       # once they are asked for
-    cdef object weights         # (above, tied, hits, items, relevant, hits in all, other items) in weights, or None
+    cdef object own_score       # the scores in their own type, made when they are first needed
+    cdef object weights         # sums of weights (above, tied, hits, items, relevant, all hits, other items), or None
 
     def __init__(self, y_true, y_score, *, num_relevant=None, relevance_level=None, tiebreak=None,
                  lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1, _strategy=None):
@@ -1086,7 +1087,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
 
     cdef int rank_sorted(self, y_true, y_score, num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy,
                          sample_weight) except -1:
-        """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
+        """Makes the table of a ranking that must be sorted, because of a tiebreak or weights."""
         lower = parse_lower(lower_is_better)
         relevant = one_dimension(as_flags(y_true, y_score, relevance_level), "y_true")
         score = one_dimension(as_real(y_score, "y_score"), "y_score")
@@ -1110,7 +1111,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         return self.adopt(own_scores(score), above, tied, hits, num_items, np.sum(hits), num_relevant)
 
     cdef int adopt(self, score, above, tied, hits, int64_t num_items, int64_t num_hits, num_relevant) except -1:
-        """Takes over arrays that were made for it."""
+        """Takes over these arrays without a copy."""
         self.owner = above, tied, hits
         self.table.above, self.table.tied, self.table.hits = counts_in(above), counts_in(tied), counts_in(hits)
         self.table.rows = above.shape[0]
@@ -1125,7 +1126,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         if num_relevant is None:
             num_relevant = found
         elif not found * (1 - 1e-12) <= float(not_negative(num_relevant, "num_relevant")):
-            raise ValueError(f"num_relevant is {num_relevant}, but the relevant items weigh {found}")
+            raise ValueError(f"num_relevant is {num_relevant}, but the weights of the relevant items sum to {found}")
         elif float(num_relevant) * (1 - 1e-12) <= found:
             num_relevant = found  # the same weights, added up in another order
         self.own_score = own_scores(score)
@@ -1137,7 +1138,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         self.table.num_items = 0
         return 0
 
-    # Other ways in.
+    # Other constructors.
 
     @classmethod
     def from_ranked(cls, hits, *, num_items=None, num_relevant=None):
@@ -1235,7 +1236,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
             The score of each tie group, best first. None makes a curve without scores.
         above, tied, hits : array_like of int, shape (rows,)
             For each tie group, the number of items ranked above the group, of items in the group, and of relevant items in
-            the group (at least 1). Floats are sums of weights.
+            the group (at least 1). If these are floats, they are sums of weights.
         num_items : int
             The number of all items, up to 2**62.
         num_relevant : int, optional
@@ -1250,7 +1251,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         Raises
         ------
         ValueError
-            If no ranking has such a table. The message names the row and the values.
+            If no ranking can have this table. The message names the row and the values.
 
         Examples
         --------
@@ -1262,7 +1263,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         lower = parse_lower(lower_is_better)
         columns = table_columns(score, above, tied, hits)
         above, tied, hits = columns[:3]
-        # An empty list has no type to go by.
+        # The type of an empty list says nothing.
         weighted = (any([column.dtype.kind == "f" for column in columns[:3]]) if above.size > 0 else
                     isinstance(num_items, (float, np.floating)))
         num_items = float(not_negative(num_items, "num_items")) if weighted else checked_items(num_items)
@@ -1300,8 +1301,8 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
 
     @property
     def score(self):
-        # The one thing that a finished curve still writes. Where a section calls anything that waits it lets others in, so
-        # several threads may make the array; the first is kept.
+        # The only attribute that is still written once a curve is made. While a critical section waits, other threads may
+        # enter it: several threads may then make the array, and the first array is kept.
         with cython.critical_section(self):
             score = self.own_score
         if score is None and self.own.score is not NULL:
@@ -1338,7 +1339,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         return self.table.rows
 
     def __bool__(self):
-        return True  # a curve is one, also without rows
+        return True  # also without rows
 
     def __repr__(self):
         tied = "weighted" if self.weighted else f"{self.tied[self.tied > 1].sum()} tied"
@@ -1349,7 +1350,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         return hit_curve, (self.score, self.above, self.tied, self.hits, self.num_items, self.num_relevant,
                            self.lower_is_better, None if self.weights is None else self.weights[6])
 
-    # How the measures look at the table.
+    # How measures are computed from the table.
 
     cdef object read(self, Formula formula, Reading* reading, object ranks, object numbers, object shape):
         if ranks is None and numbers is None:
@@ -1359,7 +1360,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         return float(values[0, 0]) if shape is None else values.reshape(shape)
 
     cdef int needs_all(self, const char* name) except -1:
-        if self.weights is None and self.table.num_relevant <= self.own.num_hits:  # without a look-up
+        if self.weights is None and self.table.num_relevant <= self.own.num_hits:  # the usual case, kept fast
             return 0
         return all_ranked(name.decode(), self.num_relevant, self.num_hits)
 
@@ -1371,7 +1372,8 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         seen, passed = running_sums(hits), running_sums(others)
         above_hits = np.append(0.0, seen)[:-1]
         if interpolation is not None and interpolation not in ("trapezoid", "trapezoid-from-1", "continuous"):
-            raise ValueError(f"interpolation={interpolation!r} compares recall levels in whole numbers: weights are not whole")
+            raise ValueError(f"interpolation={interpolation!r} {_NO_WEIGHTS}: use None, 'trapezoid', 'trapezoid-from-1' or "
+                             "'continuous'")
         if relevant == 0 or (measure == formulas.MEASURE_ROC_AUC and passed[-1] == 0):
             return NAN
         # Sums of positive terms alone, and quotients of them in [0, 1]: weights may differ by all that a float holds.
@@ -1464,7 +1466,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
             # All scores are better than NaN.
             just_above = np.where(np.isnan(score), worst, np.nextafter(score, -worst))
         else:
-            # A point between groups exists only where a better score does, so this never leaves the type.
+            # A point between groups exists only where a better score exists, so no value overflows the type.
             worst = number(np.iinfo(number).max if lower else np.iinfo(number).min)
             just_above = score - number(1) if lower else score + number(1)
         return np.where(passed | (row == len(self)), np.append(score, worst)[row], np.append(just_above, worst)[row])
@@ -1472,30 +1474,31 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
     interval, resample = OneRanking.interval, OneRanking.resample
 
     def p_value(self, measure="AP", *, method=None, n_resamples=9999, ties="expected", rng=None, workers=1):
-        """The p-value of a measure: how often a random order of the items reaches the value of this order.
+        """The p-value of a measure: how often a random order of the items does at least as well as this order.
 
         Under the null hypothesis every set of ranks of the relevant items is equally likely, and no items are tied.
 
         Parameters
         ----------
         measure : str
-            The name of a measure whose higher values are better.
+            The name of a measure. If lower values are better, the orders with at most this order's value count.
         method : {None, "exact", "permutation"}
-            ``"exact"`` goes through all C(N, R) sets of ranks. ``"permutation"`` goes through `n_resamples` random sets.
-            None is exact if all sets together have at most five million ranks.
+            ``"exact"`` enumerates all C(N, R) sets of ranks. ``"permutation"`` draws `n_resamples` random sets. None means
+            ``"exact"`` if all sets together have at most five million ranks, else ``"permutation"``.
         n_resamples : int
             The number of random orders. The time for each depends on R, not on N.
         ties : {"expected", "best", "worst", "threshold"}
-            How this curve's own ties are read.
+            How to interpret the ties of this curve.
         rng, workers
             As in ``interval``.
 
         Returns
         -------
         PValue
-            The fields are pvalue, statistic, null_distribution, method and resolution. If b of m random orders do at least
-            as well, the p-value is (b + 1)/(m + 1). The resolution is 1/(m + 1), the least possible p-value. The p-value
-            is NaN if the measure is NaN.
+            The fields are pvalue, statistic, null_distribution, method and resolution. If b of all m orders do at least as
+            well, the exact p-value is b/m. If b of m random orders do at least as well, the p-value of the permutation
+            test is (b + 1)/(m + 1). The resolution is the least possible p-value, 1/m or 1/(m + 1). The p-value is NaN if
+            the measure is NaN.
 
         Raises
         ------
@@ -1531,10 +1534,10 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         -------
         PrecisionRecallCurve
             The fields are precision, recall and threshold. precision and recall have one entry more than threshold.
-            ``threshold[i]`` selects the items of point i, whose score is this threshold or better. If items below the last
-            row are selected too, the threshold is the least value of the score type (the greatest value with
-            `lower_is_better`). If the last row holds the NaN scores of ``nan_policy="worst"``, its threshold is NaN; NaN
-            scores without a relevant item are no row. threshold is None for a curve without scores.
+            ``threshold[i]`` selects the items of point i: their score is this threshold or better. A point that also
+            selects the items below the last row has the least value of the score type as its threshold (the greatest value
+            with `lower_is_better`). If the last row holds the NaN scores of ``nan_policy="worst"``, its threshold is NaN.
+            NaN scores without a relevant item have no row. threshold is None for a curve without scores.
 
         References
         ----------
@@ -1568,9 +1571,9 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         Returns
         -------
         RocCurve
-            The fields are fpr, tpr and threshold. threshold is as in ``precision_recall_curve``, but always in floating
-            point, because it begins with infinity, where no item is selected. fpr is NaN when all items are relevant, and
-            tpr is NaN when there is no relevant item.
+            The fields are fpr, tpr and threshold. threshold is as in ``precision_recall_curve``, but always floating point:
+            the first threshold is infinite and selects no item. fpr is NaN when all items are relevant, and tpr is NaN
+            when there is no relevant item.
 
         Raises
         ------
@@ -1593,7 +1596,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         f, h, row, passed = self.corners(ties)
         thresholds = self.thresholds(row, passed)
         if thresholds is not None:
-            # Nothing is selected at the first point: no type of whole numbers has such a threshold.
+            # The first threshold selects no item. No integer type has such a threshold.
             thresholds = np.append(-np.inf if self.lower_is_better else np.inf, thresholds)
         f, h = np.append(0, f), np.append(0, h)
         return RocCurve(shares(f, f[-1]), shares(h, self.num_relevant), thresholds)
@@ -1606,7 +1609,8 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
         kind : {"hits", "precision-recall", "pr", "roc", "enrichment"}
             Which curve to draw: see ``plot_curves``.
         ax, k, band, n_resamples, rng, log_x, line
-            As for ``plot_curves``, which draws several curves. ``color``, ``label`` and others are keywords of the line.
+            As for ``plot_curves``, which draws several curves. ``color``, ``label`` and other keywords go to matplotlib's
+            line.
 
         Returns
         -------
@@ -1660,7 +1664,7 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
 
 
 def _curve_from(score, above, tied, hits, num_items, num_relevant, lower_is_better, others=None):
-    """What a pickled HitCurve is made by."""
+    """Makes a HitCurve from its pickle."""
     cdef HitCurve curve = HitCurve.from_table(score, above, tied, hits, num_items=num_items, num_relevant=num_relevant,
                                               lower_is_better=lower_is_better)
     if curve.weighted and others is not None:
@@ -1694,7 +1698,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
     num_relevant : int or array_like of int, shape (Q,), optional
         The number of all relevant items of each query, if some were never retrieved.
     relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
-        As for HitCurve. A key or weight belongs to each item, in the shape of y_score.
+        As for HitCurve. An array of keys or weights has the shape of y_score or of y_true.
 
     Attributes
     ----------
@@ -1715,7 +1719,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     Examples
     --------
@@ -1725,7 +1729,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
     (['a', 'b'], [0.5, 1.0])
     """
     cdef readonly object qid, row_offsets, score, above, tied, hits, num_items, num_relevant, num_hits
-    cdef object others                 # as of a HitCurve with weights, one query after the other; else None
+    cdef object others                 # the other items of the rows, query by query, if the items have weights; else None
     cdef Tables tables
 
     def __init__(self, y_true, y_score, *, qid=None, offsets=None, mask=None, num_relevant=None, relevance_level=None,
@@ -1754,7 +1758,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
         return 0
 
     cdef tuple rank_sorted(self, Queries queries, bint lower, num_relevant, tiebreak, nan_policy, sample_weight):
-        """The way in for rankings that must be sorted: ties resolved by a key, or weights."""
+        """Makes the table of a ranking that must be sorted, because of a tiebreak or weights."""
         one_of_two(tiebreak, sample_weight)
         score = queries.real_scores()
         relevant = as_flags(queries.flat_labels(), score, None, queries.where_label)
@@ -1884,7 +1888,7 @@ The hit curves of many rankings: the measures of HitCurve, with a value for each
 
 def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, num_items, num_hits, num_relevant,
                  others=None):
-    """What a pickled HitCurves is made by: a copy of what it is given, which passes the checks of ``from_table``."""
+    """Makes a HitCurves from its pickle: copies the arrays and checks them as ``from_table`` does."""
     lower = parse_lower(lower)
     check_flag(weighted, "weighted")
     columns = [np.array(column) for column in table_columns(score, above, tied, hits)]
@@ -1907,9 +1911,9 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
     for q in np.flatnonzero(~(np.abs(found - sums) <= slack * sums))[:1]:
         raise ValueError(f"num_hits[{q}] is {found[q]}, but the rows of that query hold {sums[q]}")
     for q in np.flatnonzero(~(relevant >= (found * (1 - slack) if weighted else found)))[:1]:
-        raise ValueError(f"num_relevant[{q}] is {relevant[q]}, but that query holds {found[q]}")
+        raise ValueError(f"num_relevant[{q}] is {relevant[q]}, less than num_hits[{q}] = {found[q]}")
     if weighted:
-        if others is not None:  # or by a version that did not keep the other items
+        if others is not None:  # None in the pickles of versions that did not keep the other items
             others, size = np.array(as_real(others, "others"), np.float64), 2 * columns[0].shape[0] + lengths.shape[0]
             if others.shape != (size,):
                 raise ValueError(f"others has shape {others.shape}, but the table needs {size} sums of weights")
@@ -1923,26 +1927,26 @@ def _curves_from(qid, lower, weighted, row_offsets, score, above, tied, hits, nu
                      relevant, others)
 
 
-# Under these names pickles of 0.1.0 ask for them.
+# The names in the pickles of 0.1.0.
 _MAKERS.update(HitCurve=_curve_from, HitCurves=_curves_from)
 
 
 def curves_of(qid, lower, weighted, *table):
-    """The same of arrays that were made for it: they are taken as they are."""
+    """A HitCurves that takes over these arrays, without a check or a copy."""
     cdef HitCurves curves = HitCurves.__new__(HitCurves)
     curves.set_tables(qid, lower, weighted, table)
     return curves
 
 
 def curve_of(lower, num_relevant, score, above, tied, hits, num_items, num_hits):
-    """The curve of arrays that were made for it: they are taken as they are."""
+    """A HitCurve that takes over these arrays, without a check or a copy."""
     cdef HitCurve curve = HitCurve.__new__(HitCurve)
     curve.adopt(frozen(score), above, tied, hits, num_items, num_hits, num_relevant)
     curve.lower_is_better = lower
     return curve
 
 
-# ----------------------------------------------------------------------------------------------------------- in one line
+# ------------------------------------------------------------------------------------------------------- in one function
 
 def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation=None, normalize="min",
                       num_relevant=None, relevance_level=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
@@ -1959,8 +1963,9 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     y_score : array_like of shape (n,)
         The scores. The highest score ranks first.
     k, ties, interpolation, normalize
-        How the curve is read: see ``HitCurve.average_precision``. ``ties="threshold"`` is scikit-learn's number. With `k`
-        the divisor is min(k, R) unless `normalize` says otherwise. The measure name ``"AP@10"`` divides by R instead.
+        How average precision is computed: see ``HitCurve.average_precision``. ``ties="threshold"`` gives scikit-learn's
+        value. With `k` the divisor is min(k, R) unless `normalize` says otherwise. The measure name ``"AP@10"`` divides by
+        R instead.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
         How the ranking is made: see ``HitCurve``.
 
@@ -1972,7 +1977,7 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     References
     ----------
@@ -1988,7 +1993,7 @@ def average_precision(y_true, y_score, *, k=None, ties="expected", interpolation
     cdef Reading reading
     cdef double value
     if tiebreak is not None or sample_weight is not None or interpolation is not None:
-        # These are read off a whole table.
+        # These need the whole table.
         return HitCurve(
             y_true, y_score, num_relevant=num_relevant, relevance_level=relevance_level, tiebreak=tiebreak, workers=workers,
             lower_is_better=lower_is_better, nan_policy=nan_policy, sample_weight=sample_weight, _strategy=_strategy,
@@ -2015,7 +2020,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None
         How a query without relevant items counts. ``"skip"`` leaves the query out, ``"zero"`` counts it as 0, ``"one"``
         counts it as 1, and ``"raise"`` is an error that names the query.
     k, ties, interpolation, normalize
-        How the curves are read: see ``HitCurve.average_precision``.
+        How average precision is computed: see ``HitCurve.average_precision``.
     num_relevant, relevance_level, tiebreak, lower_is_better, nan_policy, sample_weight, workers
         How the rankings are made: see ``HitCurves``.
 
@@ -2027,7 +2032,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None
     Raises
     ------
     ValueError, TypeError
-        If an input has no meaning. The message names the argument, the place and the value.
+        If an argument is invalid. The message names the argument, the place and the value.
 
     References
     ----------
@@ -2055,7 +2060,7 @@ def mean_average_precision(y_true, y_score, *, qid=None, offsets=None, mask=None
 
 
 def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, lower_is_better=False, nan_policy="raise"):
-    """Counts and shares of the items that a threshold selects.
+    """Count the items that a score threshold selects, and compute precision, recall and F.
 
     precision = tp / (tp + fp), recall = tp / (tp + fn), F = (1 + beta**2) tp / ((1 + beta**2) tp + beta**2 fn + fp).
 
@@ -2082,7 +2087,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     Raises
     ------
     ValueError, TypeError
-        If a threshold is NaN or not a number, if `beta` is below 0, or if ``HitCurve`` refuses the labels or the scores.
+        If a threshold is NaN or not a number, if `beta` is below 0, or if the labels or scores are invalid.
 
     References
     ----------
@@ -2119,9 +2124,9 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
 
 
 cdef object exact_cuts(object score, object cut, bint lower):
-    """(scores, cuts, which cuts nothing reaches) in one type, where numpy would compare 64-bit integers as floats.
+    """(scores, cuts, mask of the cuts that select nothing) in one type. numpy would compare 64-bit integers as floats.
 
-    A cut moves to the next number that the scores' type has on its better side: that selects the same scores.
+    Each cut moves to the next better number that the type of the scores has, which selects the same scores.
     """
     cuts = []
     out = np.zeros(cut.shape, bool)
@@ -2149,7 +2154,7 @@ cdef object exact_cuts(object score, object cut, bint lower):
 
 
 cdef object selected_at(object score, object cut, bint lower):
-    """How many scores lie at each cut or better; NaN never does."""
+    """How many scores are each cut or better. NaN is never counted."""
     if score.dtype.kind == "f":
         score = score[~np.isnan(score)]
     wide = np.promote_types(score.dtype, cut.dtype)

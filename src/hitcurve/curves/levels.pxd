@@ -1,4 +1,4 @@
-# Levels of relevance as the kernels read them, and what a level gains.
+# Levels of relevance as codes for the kernels, and the gains of levels.
 from hitcurve._kernel.columns cimport Items
 from hitcurve._kernel.gains cimport GainReading
 
@@ -17,7 +17,7 @@ cdef object unmasked(object mask, object y_true, object y_score)
 cdef object gains_of(object gain, object values, object used)
 cdef object weights_below(object weights, object values)
 
-# What a measure reads, and the arrays that it points to.
+# The arguments of a measure for the kernels, and the arrays that they point to.
 cdef class Reader:
     cdef GainReading reading
     cdef object gains, places, falling, table

@@ -1,4 +1,4 @@
-# Internal to the boundary; what Python modules take from it.
+# Internal functions that Python modules use.
 from typing import Any
 
 import numpy as np

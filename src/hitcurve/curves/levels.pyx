@@ -1,5 +1,5 @@
 # cython: wraparound=True
-"""Levels of relevance as the kernels read them, and what a level gains; nDCG of arrays without a table in between."""
+"""Levels of relevance as codes for the kernels, the gains of levels, and nDCG of short rankings without a table."""
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, NAN, log
 from libc.stdint cimport int64_t, uint8_t, uint32_t
@@ -40,9 +40,9 @@ cnp.import_array()
 LEVELS = "levels must be real numbers"
 cdef str GAIN = "'linear', 'exponential', a mapping or an array"
 cdef str DISCOUNT = "'log2', ('log', base) or an array"
-LEVEL_RULE = "a level must be a number from 0 up, and finite"
+LEVEL_RULE = "a level must be finite and at least 0"
 
-_MOST_KEYS = 2**31 - 1  # of rows, of levels, and of pairs of both, that the kernels tell apart in one ranking
+_MOST_KEYS = 2**31 - 1  # the most rows, levels, or pairs of both that the kernels support in one ranking
 
 cdef enum:
     MOST_WHOLE = 1 << 16     # whole levels below this are their own codes
@@ -52,7 +52,7 @@ cdef enum:
 # -------------------------------------------------------------------------------------------------------------- levels
 
 cdef int bad_level(object array, object bad, str name, str rule) except -1:
-    """An error for the first level that is bad, if one is."""
+    """Raises an error for the first bad level, if there is one."""
     for place in np.argwhere(bad)[:1]:
         where = ", ".join(map(str, place.tolist()))
         raise ValueError(f"{name}[{where}] is {array[tuple(place)]}: {rule}")
@@ -65,19 +65,19 @@ cdef bint beyond_keys(object number) except -1:
 
 cdef int within_keys(object number, str what) except -1:
     if beyond_keys(number):
-        raise ValueError(f"{what.format(number)}: at most {_MOST_KEYS} can be told apart")
+        raise ValueError(f"{what.format(number)}: at most {_MOST_KEYS} are supported")
     return 0
 
 
 cdef object coded(object levels, str name, object more):
-    """(a code for each level, 0 where it is 0, and the level of each code), of levels and of more of them, by themselves."""
+    """(codes of the levels, codes of `more` levels, the level of each code). Code 0 stands for level 0."""
     array = as_ndarray(levels, name, LEVELS)
     if array.dtype.kind == "b":
         array = array.view(np.uint8)
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore", under="ignore"):
             narrow = array.astype(np.float64)
-        bad_level(array, (narrow == 0) & (array != 0), name, "no float64 holds so small a level")
+        bad_level(array, (narrow == 0) & (array != 0), name, "float64 cannot hold so small a level")
         array = narrow
     if array.dtype.kind in "if" and not array.min(initial=0) >= 0 or array.dtype.kind == "f" and np.isinf(array).any():
         bad_level(array, ~((array >= 0) & (array < np.inf)), name, LEVEL_RULE)
@@ -95,7 +95,7 @@ cdef object coded(object levels, str name, object more):
 
 
 def block_levels(y_true):
-    """(a code for each level, 0 where it is 0, and the level of each code) of a block of items."""
+    """(codes of the levels of a block of items, the level of each code). Code 0 stands for level 0."""
     codes, _, values = coded(y_true, "y_true", np.empty(0))
     return codes, values
 
@@ -107,17 +107,17 @@ cdef int held_by_float64(object levels, str name) except -1:
 
 
 cdef tuple as_float64(object values, str name, str what):
-    """(the array of a list of numbers, as float64: infinite where they are too large)."""
+    """(numbers as an array, the same as float64). A number that is too large for float64 becomes infinite."""
     array = one_dimension(as_ndarray(values, name, what), name)
     with np.errstate(over="ignore", under="ignore"):
         return array, np.ascontiguousarray(array, np.float64)
 
 
 cdef object levels_above(object values, str name, bint zero=False):
-    """Levels above 0, as they come; `zero`: those of level 0 are left out, else an error."""
+    """The levels, unsorted, all above 0. With `zero` levels of 0 are left out; without it they are an error."""
     array, levels = as_float64(values, name, LEVELS)
     held_by_float64(array, name)
-    bad_level(array, (levels == 0) & (array != 0), name, "no float64 holds so small a level")
+    bad_level(array, (levels == 0) & (array != 0), name, "float64 cannot hold so small a level")
     if zero:
         bad_level(levels, ~((levels >= 0) & (levels < np.inf)), name, LEVEL_RULE)
         return levels[levels > 0]
@@ -126,12 +126,12 @@ cdef object levels_above(object values, str name, bint zero=False):
 
 
 cpdef object missing_levels(object unretrieved, str name="unretrieved"):
-    """The levels above 0 of items that were never retrieved, rising."""
+    """The levels above 0 of items that were never retrieved, ascending."""
     return np.sort(levels_above([] if unretrieved is None else unretrieved, name, True))
 
 
 cdef list missing_lists(object unretrieved):
-    """The same of each query."""
+    """The `missing_levels` of each query."""
     if unretrieved is None:
         return []
     try:
@@ -144,13 +144,13 @@ cdef list missing_lists(object unretrieved):
 
 
 cdef tuple run_lengths(object codes):
-    """(codes, how many of each), of sorted ones."""
+    """(distinct codes, how often each occurs) of sorted codes."""
     starts = group_starts(codes) if codes.shape[0] else np.empty(0, np.int64)
     return codes[starts], np.diff(np.append(starts, codes.shape[0])).astype(np.int64)
 
 
 cdef object comparable(object score, Items* items):
-    """Scores as the kernels compare them, in one piece; sets the column."""
+    """Scores as a contiguous array in a type that the kernels compare. Sets the score column."""
     items.n = score.shape[0]
     kept = as_scores(score, "y_score", items)
     if isinstance(kept, tuple):
@@ -162,9 +162,9 @@ cdef object comparable(object score, Items* items):
 
 
 cdef tuple resolved(object codes, object score, object query, object lower, object key, object kept):
-    """(codes, places, the score at each place) of the items in `kept`, all if it is None.
+    """(codes, places, the score at each place) of the items in `kept`, or of all items if it is None.
 
-    A place is that of an item among those that differ in query, score or key (its own, if the key is None), best first.
+    Places number the distinct triples of query, score and key, best first. If the key is None, each item has its own place.
     """
     if kept is not None:
         codes, score, query = codes[kept], score[kept], query[kept]
@@ -184,7 +184,7 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
     """(where the pairs of each row start, the code of each pair, its count) of the rows of rankings.
 
     Ranking q holds the items offsets[q] to offsets[q + 1], and the rows row_starts[q] to row_starts[q + 1], whose scores
-    are in `of_rows`. With a step all rankings share the codes, and it leads from their scores to the next one's.
+    are in `of_rows`. If `step` is not 0, all rankings share the codes, and `step` is the distance between their scores.
     """
     cdef Items items, rows
     cdef Pairs pairs
@@ -228,22 +228,22 @@ cdef tuple pairs_of(const Items* base, Py_ssize_t step, object scores, object of
 
 
 cdef object unmasked(object mask, object y_true, object y_score):
-    """(levels, of padding 0; scores; flags) of arrays of one shape."""
+    """(levels, scores, flags) of arrays of the same shape. The level of padding becomes 0."""
     levels, scores = as_ndarray(y_true, "y_true", LEVELS), as_ndarray(y_score, "y_score", SCORES)
     flags = as_mask(mask, levels, scores)
     return np.where(flags, levels, levels.dtype.type(0)), scores, flags
 
 
 cdef tuple from_outside(object level_offsets, object level, object level_count, Py_ssize_t rows, object missing):
-    """(hits of each row, values, pairs, codes of the missing levels) of a table that another program made, checked."""
+    """Checks a table that another program made. Returns (hits of each row, values, pairs, codes of the missing levels)."""
     starts = one_dimension(as_whole(level_offsets, "level_offsets"), "level_offsets").astype(np.int64)
     level = levels_above(level, "level")
     count = one_dimension(as_whole(level_count, "level_count"), "level_count")
     if level.shape != count.shape:
         raise ValueError(f"level has {many(level.shape[0], 'entries')}, level_count has {count.shape[0]}")
     if starts.shape[0] != rows + 1 or starts[0] != 0 or starts[-1] != level.shape[0] or (np.diff(starts) < 1).any():
-        raise ValueError(f"level_offsets must be {rows + 1} places that rise from 0 to {level.shape[0]}, where the levels of "
-                         "each row begin")
+        raise ValueError(f"level_offsets must be {rows + 1} whole numbers that increase from 0 to {level.shape[0]}: the places "
+                         "where the levels of each row begin")
     for i in np.flatnonzero(count < 1)[:1]:
         raise ValueError(f"level_count[{i}] is {count[i]}: must be at least 1")
     if count.sum(dtype=np.float64) >= 2.0**62:
@@ -252,7 +252,7 @@ cdef tuple from_outside(object level_offsets, object level, object level_count, 
     same_row = np.ones(level.shape[0], bool)
     same_row[starts[:-1]] = False
     for i in np.flatnonzero(same_row[1:] & (level[1:] <= level[:-1]))[:1]:
-        raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row rise")
+        raise ValueError(f"level[{i + 1}] is {level[i + 1]}, after {level[i]}: the levels of a row must increase")
     hits = np.add.reduceat(np.append(count, 0), starts[:-1]) if rows else np.empty(0, np.int64)
     values = np.unique(np.concatenate([[0.0], level, missing]))
     within_keys(values.shape[0], "level has {} different levels")
@@ -263,16 +263,16 @@ cdef tuple from_outside(object level_offsets, object level, object level_count, 
 # --------------------------------------------------------------------------------------------------------------- gains
 
 cdef object listed(object values, str name, str kind, str choices):
-    """Gains or discounts that the caller lists, as float64."""
+    """Gains, weights or discounts of a list or array, as float64."""
     if array_or_none(values, name) is None:
         raise not_a(values, name, choices)
     _, numbers = as_float64(values, name, f"{kind}s must be real numbers")
-    bad_level(numbers, ~((numbers >= 0) & (numbers < np.inf)), name, f"a {kind} must be a number from 0 up, and finite")
+    bad_level(numbers, ~((numbers >= 0) & (numbers < np.inf)), name, f"a {kind} must be finite and at least 0")
     return numbers
 
 
 cdef dict by_level(object given, str name, str kind, str choices):
-    """{level: number} of a mapping or a list from outside; whole levels stay whole, so that none becomes another."""
+    """{level: number} from the caller's mapping or list. Whole levels stay int, so that rounding changes no level."""
     if not isinstance(given, Mapping):
         return dict(enumerate(listed(given, name, kind, choices).tolist()))
     known = {}
@@ -285,7 +285,7 @@ cdef dict by_level(object given, str name, str kind, str choices):
 
 
 cdef object exponential(object values, double top):
-    """(2**value - 1) / 2**top of each."""
+    """(2**value - 1) / 2**top for each value."""
     cdef Py_ssize_t i, number = values.shape[0]
     cdef double* value
     chances = np.array(values, np.float64)
@@ -296,7 +296,7 @@ cdef object exponential(object values, double top):
 
 
 cdef object gains_of(object gain, object values, object used):
-    """The gain of each code; those of codes that are not used do not matter."""
+    """The gain of each code. The gains of codes that are not used do not matter."""
     if isinstance(gain, str):
         if gain == "linear":
             return values
@@ -304,7 +304,7 @@ cdef object gains_of(object gain, object values, object used):
             raise ValueError(f"gain is {gain!r}: must be {GAIN}")
         top = values[used].max(initial=0.0)
         if top > MOST_EXPONENTIAL:
-            raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 is a number up to level "
+            raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 fits in float64 only up to level "
                              f"{MOST_EXPONENTIAL}")
         return exponential(np.where(used, values, 0.0), 0.0)
     if isinstance(gain, ByLevel):
@@ -322,17 +322,17 @@ cdef object gains_of(object gain, object values, object used):
 
 
 cdef object weights_below(object weights, object values):
-    """Of each level the weights of it and of the lower ones together, each weight that of a level above 0."""
+    """For each level, the sum of the weights of this level and of all lower levels above 0."""
     shares = by_level(weights, "weights", "weight", "a mapping or an array")
     if shares.get(0, 0.0) != 0.0:
         raise ValueError(f"weights[0] is {shares[0]}: only a level above 0 is a threshold")
     known = sorted(shares)
     each = np.array([shares[level] for level in known])
-    if each.max(initial=0.0) > 2.0**900:  # whose sums may be no numbers: a power of two less is the same quotient
+    if each.max(initial=0.0) > 2.0**900:  # sums may overflow: a smaller power of two gives the same quotient
         less = np.ldexp(each, -100)
         for i in np.flatnonzero(np.ldexp(less, 100) != each)[:1]:
-            raise ValueError(f"weights[{known[i]}] is {shares[known[i]]}, beside {max(shares.values())}: no float64 holds "
-                             "both in proportion and their sum")
+            raise ValueError(f"weights[{known[i]}] is {shares[known[i]]}, but the greatest weight is {max(shares.values())}: "
+                             "the weights differ by too much for float64")
         each = less
     below = np.append(0.0, np.cumsum(each))
     return below[np.searchsorted(np.array(known, np.float64), values, side="right")]
@@ -340,7 +340,7 @@ cdef object weights_below(object weights, object values):
 
 @cython.final
 cdef class Reader:
-    """What a measure reads, and the arrays that it points to."""
+    """The arguments of a measure for the kernels, and the arrays that they point to."""
     cdef int set_gains(self, object gains) except -1:
         if (gains[1:] > gains[:-1]).all():  # as levels are, which is soon seen
             distinct, places = gains, np.arange(gains.shape[0])
@@ -376,14 +376,14 @@ cdef class Reader:
 
 
 # ------------------------------------------------------------------------------------- nDCG without a table in between
-# For whole levels below 256 and rankings that stay in the caches: each is ranked, its levels found, and read at once.
+# For whole levels below 256 and rankings that fit in the caches: one step ranks the items and computes nDCG.
 
 cdef enum:
-    MOST_QUICK = 1 << 16   # items of a ranking
-    TOGETHER = 1 << 22     # items between two looks at Ctrl-C
+    MOST_QUICK = 1 << 16   # the most items of a ranking
+    TOGETHER = 1 << 22     # items between two checks for Ctrl-C
 
 
-# Room for what is known of one ranking: of `items` items and two more.
+# Memory for the table of one ranking of `items` items, with room for two more.
 cdef struct Space:
     uint8_t* flags
     int64_t* above
@@ -405,7 +405,7 @@ cdef struct SmallLevels:
 
 
 cdef void lay_space(Space* space, Py_ssize_t n, int64_t* numbers, uint32_t* code, double* score, uint8_t* flags) noexcept nogil:
-    """Lays 8 * (n + 2) numbers, and n + 2 of the others, out for n items."""
+    """Divides memory for 8 * (n + 2) whole numbers, and for n + 2 of each other type, among the columns of n items."""
     space.above = numbers
     space.tied = space.above + n + 2
     space.hits = space.tied + n + 2
@@ -452,7 +452,7 @@ cdef double rank_levels(Items* items, const uint8_t* codes, bint lower, Workspac
 
 
 cdef bint as_codes(const Column* column, Py_ssize_t n, uint8_t* codes) noexcept nogil:
-    """Levels of any type, fewer than SMALL, as codes of 8 bits; False where they are not whole numbers from 0 to 255."""
+    """Converts fewer than SMALL levels of any type to 8-bit codes. False if a level is not a whole number from 0 to 255."""
     cdef double scratch[SMALL]
     cdef int64_t wide[SMALL]
     cdef const double* numbers
@@ -494,7 +494,7 @@ cdef Reader EXPONENTIAL = reader_of("exponential")
 
 
 cdef bint quick_reading(object k, object gain, object discount, object ties, object ideal_k, GainReading* reading) except -1:
-    """Sets what is asked, if it is something that needs no look at the levels."""
+    """Sets the reading. False if the arguments need another way, because the gains or discounts depend on the levels."""
     if type(gain) is not str or type(discount) is not str or type(ideal_k) is not str or discount != "log2":
         return False
     if gain == "linear":
@@ -515,7 +515,7 @@ cdef bint quick_reading(object k, object gain, object discount, object ties, obj
 
 cdef double quick_ndcg(object y_true, object y_score, object k, object gain, object discount, object ties, object ideal_k,
                        object lower_is_better, object nan_policy) except? -1:
-    """nDCG of a short ranking; -1 where another way has to be taken."""
+    """nDCG of a short ranking, or -1 if the arguments need the general way."""
     cdef GainReading reading
     cdef Items items
     cdef SmallSpace small
@@ -542,7 +542,7 @@ cdef double quick_ndcg(object y_true, object y_score, object k, object gain, obj
 
 
 cdef object narrow_codes(object y_true):
-    """Levels as codes of 8 bits; None where they are not whole numbers from 0 to 255."""
+    """Levels as 8-bit codes. None if a level is not a whole number from 0 to 255."""
     array = as_ndarray(y_true, "y_true", LEVELS)
     if array.dtype.kind == "b":
         return array.view(np.uint8)
@@ -557,7 +557,7 @@ cdef object narrow_codes(object y_true):
 cdef Status rank_some(const Items* every, const uint8_t* codes, const int64_t* offsets, Py_ssize_t number, bint lower,
                       Workspace* work, const Space* space, const GainReading* reading, double* out,
                       Py_ssize_t* q) noexcept nogil:
-    """nDCG of the rankings from q on, until it is time to look for Ctrl-C or one of them fails."""
+    """nDCG of the rankings from q on, until the next check for Ctrl-C is due or a ranking fails."""
     cdef Items items
     cdef Tally tally
     cdef Status status = STATUS_OK
@@ -576,7 +576,7 @@ cdef Status rank_some(const Items* every, const uint8_t* codes, const int64_t* o
 
 
 cdef Status rank_queries(Queries queries, Py_ssize_t longest, bint lower, const GainReading* reading, object values) except *:
-    """nDCG of every ranking, of at most so many items."""
+    """nDCG of every ranking. No ranking has more than `longest` items."""
     cdef Workspace work
     cdef Space space
     cdef Status status = STATUS_OK
@@ -604,7 +604,7 @@ cdef Status rank_queries(Queries queries, Py_ssize_t longest, bint lower, const 
 
 cdef object quick_ndcgs(object y_true, object y_score, object qid, object offsets, object k, object gain, object discount,
                         object ties, object ideal_k, object lower_is_better, object nan_policy):
-    """(nDCG of each query, their ids); None where another way has to be taken."""
+    """(nDCG of each query, ids of the queries), or None if the arguments need the general way."""
     cdef GainReading reading
     cdef Queries queries
     cdef Status status

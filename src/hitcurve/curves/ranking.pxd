@@ -1,4 +1,4 @@
-# Arrays in, tables out.
+# Makes tables from arrays.
 from libc.stdint cimport int64_t
 
 cimport numpy as cnp
@@ -12,7 +12,7 @@ cdef inline int64_t* counts_in(object array):
     return <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
-# The table of one ranking in one block of memory, which belongs to whoever asked for it (PyMem_RawFree).
+# The table of one ranking in one block of memory, which the caller must free (PyMem_RawFree).
 cdef struct OwnTable:
     void* block
     int64_t* above
@@ -38,11 +38,11 @@ cdef class Queries:
     cdef readonly object scores
     cdef readonly object offsets   # int64, one more than there are queries
     cdef readonly object qid       # distinct ids, ascending, or None
-    cdef readonly object order     # the caller's item at each place, or None if they lie as they came
+    cdef readonly object order     # the caller's item at each place, or None if the items kept their order
     cdef readonly Py_ssize_t num_queries
-    cdef Py_ssize_t width          # items of a row, for two-dimensional input
-    cdef Py_ssize_t columns        # rankings, where each is a column
-    cdef Py_ssize_t step           # bytes from a column to the next, where all share the labels; else 0
+    cdef Py_ssize_t width          # the number of items in a row, for two-dimensional input
+    cdef Py_ssize_t columns        # the number of rankings, if each ranking is a column
+    cdef Py_ssize_t step           # bytes from a column to the next, if all columns share the labels; else 0
     cdef object group(self, object ids, object labels, object scores)
     cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1
     cdef object flat_labels(self)

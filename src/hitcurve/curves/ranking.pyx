@@ -1,9 +1,9 @@
 # cython: wraparound=True
-"""Arrays in, tables out: one ranking, or many queries.
+"""Makes the tables of one ranking, or of many queries, from arrays.
 
-Everything public is a ``def`` that looks at an ndarray through numpy's C API and coerces only when that look fails: a
-Python function or a memoryview in front of the kernel costs more than ranking a hundred items. The GIL is given up
-where there is enough to do to pay for it.
+The functions read an ndarray through numpy's C API, and convert it only if they cannot read it: a Python function or a
+memoryview in front of the kernel would take longer than ranking a hundred items. The GIL is released only where the work
+takes long enough.
 """
 cimport cython
 from cpython.exc cimport PyErr_CheckSignals
@@ -48,10 +48,10 @@ from hitcurve.shown.grid import are, many
 cnp.import_array()
 
 cdef enum:
-    PIECE = 1 << 22          # items between two looks at Ctrl-C
-    RUNS = 256               # into which the parts of a thrown ranking are put together
+    PIECE = 1 << 22          # items between two checks for Ctrl-C
+    RUNS = 256               # groups of the parts of a thrown ranking
 
-cdef int* NUMPY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64]  # of each ScoreType
+cdef int* NUMPY_TYPES = [cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_INT64]  # the type of each ScoreType
 cdef Py_ssize_t NARROW = <Py_ssize_t>((<uint64_t>1 << 32) - 1)  # items that 32-bit counts can hold
 
 
@@ -63,7 +63,7 @@ cdef Py_ssize_t parse_workers(object workers) except -1:
 
 
 cdef object scores_as(const void* score, Py_ssize_t rows, ScoreType type, object origin):
-    """Scores of the kernels' type as an array of the type they had when they came in."""
+    """Scores of the kernels' type, converted back to the type of the caller's scores."""
     cdef cnp.npy_intp shape = rows
     cdef object array = cnp.PyArray_SimpleNewFromData(1, &shape, NUMPY_TYPES[<int>type], <void*>score)
     if isinstance(origin, np.ndarray):
@@ -96,7 +96,7 @@ cdef object origin_of(object kept):
 
 
 cdef void add_tally(Tally* total, Tally* tally) noexcept:
-    """Adds what another pass has met, and takes it from there."""
+    """Moves the counts of another pass to `total`."""
     total.nan_items += tally.nan_items
     total.nan_hits += tally.nan_hits
     tally.nan_items = tally.nan_hits = 0
@@ -106,7 +106,7 @@ cdef void add_tally(Tally* total, Tally* tally) noexcept:
 
 @cython.final
 cdef class Counting:
-    """A long count, in pieces: between them Ctrl-C is noticed, and workers take their share of the items."""
+    """Counts many items in pieces, with a check for Ctrl-C between the pieces. Each worker counts a share of the items."""
     cdef Items items
     cdef Index index
     cdef uint32_t* narrow
@@ -120,7 +120,7 @@ cdef class Counting:
         PyMem_RawFree(self.wide)
 
     def count(self, tuple share):
-        """Counts the items from the start to the stop of the share, and adds what it counted to the total."""
+        """Counts the items of a share, from its start to its stop, and adds the counts to the total."""
         cdef Py_ssize_t start = share[0], stop = share[1], end, since = 0
         cdef Py_ssize_t size = 2 * self.index.m + 2, piece = max(PIECE, good_piece(&self.index))
         cdef size_t room = scratch_size(&self.index, min(piece, stop - start))
@@ -154,7 +154,7 @@ cdef class Counting:
             PyMem_RawFree(scratch)
 
     cdef uint32_t* add(self, uint32_t* counts, Tally* tally) except? NULL:
-        """Adds counts to the total, or makes them the total if there is none yet; what is left to free."""
+        """Adds counts to the total, or makes them the total if there is none yet. Returns the memory to free."""
         cdef Py_ssize_t i
         with self.lock:
             if self.wide is not NULL:
@@ -190,9 +190,9 @@ cdef class Counting:
 
 cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t capacity,
                       Workspace* work, Ranking* ranking, Tally* tally, Counting counting) except *:
-    """As rank_items, in pieces between which Ctrl-C is noticed, by several workers if so wanted.
+    """As rank_items, but in pieces with a check for Ctrl-C between them, and by several workers if there are several.
 
-    The counts stay with ``counting``, which the caller keeps until the ranking has been walked down.
+    ``counting`` owns the counts. The caller keeps it as long as the ranking is used.
     """
     cdef Py_ssize_t start = 0, stop, found = 0
     cdef bint fine
@@ -224,7 +224,7 @@ cdef Status rank_long(const Items* items, bint lower, Strategy strategy, Py_ssiz
 
 
 cdef int open_table(OwnTable* table, Py_ssize_t room) except -1:
-    """An empty table with room for so many rows."""
+    """Makes an empty table with room for `room` rows."""
     table.block = PyMem_RawMalloc(32 * room + 1)
     prefer_huge_pages(table.block, 32 * room)
     if table.block is NULL:
@@ -238,7 +238,7 @@ cdef int open_table(OwnTable* table, Py_ssize_t room) except -1:
 
 
 cdef void close_table(OwnTable* table, size_t size) noexcept:
-    """Gives up the room that is left."""
+    """Frees the memory that the rows do not need."""
     cdef Py_ssize_t rows = table.rows
     cdef void* block
     memmove(table.above + rows, table.tied, 8 * rows)
@@ -253,7 +253,7 @@ cdef void close_table(OwnTable* table, size_t size) noexcept:
 
 
 cdef void put_rows(const OwnTable* rows, int64_t seen, size_t size, OwnTable* table, AveragePrecision* ap) noexcept nogil:
-    """Puts rows, above which lie so many more items, into the table, or adds them to the average precision."""
+    """Adds rows to the table, or to the average precision. `seen` is the number of items above all of these rows."""
     cdef Py_ssize_t i, at
     for i in range(rows.rows):
         rows.above[i] += seen
@@ -270,7 +270,7 @@ cdef void put_rows(const OwnTable* rows, int64_t seen, size_t size, OwnTable* ta
 
 @cython.final
 cdef class Rows:
-    """The rows of some parts of a thrown ranking, and how many items these hold."""
+    """The rows of some parts of a thrown ranking, and the number of items in these parts."""
     cdef OwnTable table
     cdef int64_t items
 
@@ -283,7 +283,7 @@ cdef class Rows:
 
 @cython.final
 cdef class Throwing:
-    """A long ranking of many relevant items, thrown into parts: workers throw shares of it, then count some parts each."""
+    """Ranks many relevant items by throwing them into parts: each worker throws a share, and then counts some parts."""
     cdef Items items
     cdef PartMap map
     cdef Tally tally
@@ -302,7 +302,7 @@ cdef class Throwing:
         PyMem_RawFree(self.thrown)
 
     cdef bint open(self, const Items* items, bint lower, Py_ssize_t relevant, Py_ssize_t workers) except -1:
-        """Makes ready; whether throwing pays for these scores."""
+        """Prepares the throwing. Returns whether it pays for these scores."""
         cdef bint pays
         import threading
         self.lock = threading.Lock()
@@ -321,7 +321,7 @@ cdef class Throwing:
         return pays
 
     def throw(self, tuple share):
-        """Throws the items from the start to the stop of the share of a worker."""
+        """Throws the items of a worker's share, from its start to its stop."""
         cdef Py_ssize_t w = share[0], start = share[1], stop = share[2], end
         cdef size_t size = thrown_size(&self.map, stop - start)
         cdef Tally tally
@@ -342,7 +342,7 @@ cdef class Throwing:
             add_tally(&self.tally, &tally)
 
     def count(self, tuple parts):
-        """The rows of these parts, best first, as of a ranking that begins with them."""
+        """The rows of these parts, best first, as if the ranking began with these parts."""
         cdef Py_ssize_t room = 0, most = 0, found, rows = 0, w
         cdef size_t size = score_size(self.map.type)
         cdef uint32_t part
@@ -376,7 +376,7 @@ cdef class Throwing:
         return out
 
     cdef list runs(self):
-        """Parts to be counted together, best first: enough for every worker, few enough to need little memory."""
+        """Groups of parts to count together, best first: enough groups for all workers, few enough to need little memory."""
         cdef Py_ssize_t items = 0, w, piece = max(self.items.n // RUNS, <Py_ssize_t>SMALL)
         cdef uint32_t part
         runs, run = [], []
@@ -390,7 +390,7 @@ cdef class Throwing:
         return [*runs, tuple(run)] if run else runs
 
     cdef Status run(self, OwnTable* table, object num_relevant, const Reading* reading, double* average_precision) except *:
-        """Makes the table; or without one (NULL) the average precision."""
+        """Makes the table or, if `table` is NULL, computes the average precision."""
         cdef Py_ssize_t n = self.items.n, share = (n + self.workers - 1) // self.workers, found = 0, w
         cdef uint32_t number
         cdef int64_t seen = 0
@@ -426,12 +426,12 @@ cdef class Throwing:
                 seen += rows.items
                 if table is NULL and ap.done:
                     break
-            counted.close()  # not left to a finalizer, in which Ctrl-C would be lost
+            counted.close()  # not in a finalizer, which would swallow Ctrl-C
         except BaseException:
             if table is not NULL:
                 PyMem_RawFree(table.block)
             raise
-        # That of the NaN, if there is one.
+        # The row of the NaN scores, if there is one.
         last.table.rows = ranking_rows(&ranking, 1, last.table.above, last.table.tied, last.table.hits)
         emit_scores(&ranking.counts, NULL, self.map.type, last.table.rows == 1, last.table.score)
         put_rows(&last.table, 0, size, table, &ap)
@@ -446,7 +446,7 @@ cdef class Throwing:
 
 
 cdef Throwing to_be_thrown(const Items* items, bint lower, Strategy strategy, Py_ssize_t relevant, Py_ssize_t workers):
-    """What throws the ranking, if that is wanted or pays."""
+    """A Throwing, if the strategy asks for it or it pays; else None."""
     cdef Throwing throwing = Throwing.__new__(Throwing)
     cdef bint pays
     if relevant < 0 or items.n > MOST_THROWN or not (
@@ -457,7 +457,7 @@ cdef Throwing to_be_thrown(const Items* items, bint lower, Strategy strategy, Py
 
 
 cdef Py_ssize_t count_relevant(const Items* items, Tally* tally) noexcept:
-    """The relevant items, or -1 when there is a bad label."""
+    """The number of relevant items, or -1 if a label is bad."""
     cdef Py_ssize_t relevant
     tally_clear(tally)
     with nogil:
@@ -467,7 +467,7 @@ cdef Py_ssize_t count_relevant(const Items* items, Tally* tally) noexcept:
 
 cdef Status rank_large(const Items* items, bint lower, Strategy strategy, Py_ssize_t workers, Py_ssize_t relevant,
                        Workspace* work, Ranking* ranking, Tally* tally, Counting counting) except *:
-    """Ranks in memory from the heap, without the GIL, at most so many relevant items; ``counting`` keeps the counts."""
+    """Ranks at most `relevant` relevant items in heap memory, without the GIL. ``counting`` owns the counts."""
     cdef Status status = STATUS_OK
     cdef bint in_pieces = items.n > PIECE or workers > 1
     tally_clear(tally)
@@ -493,9 +493,9 @@ cdef int write_table(const Items* items, const Workspace* work, Ranking* ranking
 cdef object rank_one(object y_true, object y_score, object relevance_level, object lower_is_better, object nan_policy,
                      object workers, object strategy, OwnTable* table, object num_relevant, const Reading* reading,
                      double* average_precision):
-    """The table of one ranking; or without a table in memory (NULL) its average precision.
+    """Makes the table of one ranking or, if `table` is NULL, computes its average precision.
 
-    Returns the scores' origin, from which ``scores_as`` restores their type.
+    Returns the origin of the scores, from which ``scores_as`` restores their type.
     """
     cdef Items items
     cdef SmallSpace space
@@ -503,7 +503,7 @@ cdef object rank_one(object y_true, object y_score, object relevance_level, obje
     cdef Ranking ranking
     cdef Tally tally
     cdef Status status
-    cdef Counting counting  # keeps memory alive, as do the names with an underscore
+    cdef Counting counting  # owns memory that is in use, as do the names with an underscore
     cdef Throwing throwing
     cdef Py_ssize_t relevant
     cdef bint lower = parse_lower(lower_is_better), small
@@ -557,7 +557,7 @@ cdef bint falls(object ids) except -1:
 
 
 cdef object texts_as_words(object ids):
-    """Texts as rows of whole numbers that are in the same order."""
+    """Strings as rows of whole numbers with the same order."""
     if ids.dtype.kind == "U":
         codes = ids.view(np.dtype(np.uint32).newbyteorder(ids.dtype.byteorder)).reshape(ids.shape[0], -1)
         ids = codes.astype(np.uint8 if codes.max() < 256 else ">u4")
@@ -590,7 +590,7 @@ cdef object distinct_ids(object ids):
 
 
 cdef object in_order(object array, object order):
-    """The items in an order."""
+    """The items of an array in this order."""
     cdef object out = np.empty(array.shape[0], array.dtype)
     cdef Py_ssize_t start
     for start in range(0, array.shape[0], PIECE):
@@ -600,7 +600,7 @@ cdef object in_order(object array, object order):
 
 
 cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, object scores):
-    """(where the items of each id from `low` on begin, the item that comes to each place, labels, scores), by id."""
+    """Sorts items by id: (where the items of each id from `low` on begin, the item at each place, labels, scores)."""
     cdef Py_ssize_t n = ids.shape[0], start
     cdef uint32_t heaps, heap, held, total = 0
     cdef Layout layout
@@ -616,7 +616,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
     layout.ids, layout.low, layout.span = <uint64_t*>cnp.PyArray_DATA(ids), <uint64_t>(int(low) % 2**64), span
     layout.order, layout.offsets = <uint32_t*>cnp.PyArray_DATA(order), counts_in(offsets)
     layout.ends, layout.places = <uint32_t*>cnp.PyArray_DATA(_ends), <uint32_t*>cnp.PyArray_DATA(_places)
-    layout.codes, layout.items = layout.order, <Item*>cnp.PyArray_DATA(_items)  # one is written when the other was used
+    layout.codes, layout.items = layout.order, <Item*>cnp.PyArray_DATA(_items)  # shared: no step needs both
     prefer_huge_pages(layout.items, n * sizeof(Item))
     if carry:
         layout.size = scores.dtype.itemsize
@@ -632,7 +632,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
         with nogil:
             count_heaps(&layout, start, min(n, start + PIECE))
         PyErr_CheckSignals()
-    ids = None  # the codes are in its place
+    ids = None  # the codes replace the ids
     for heap in range(heaps):
         held = layout.ends[heap]
         layout.ends[heap] = total
@@ -651,7 +651,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
 
 
 cdef object as_mask(object mask, object labels, object scores):
-    """Flags of the items that are no padding, of the shape of both arrays."""
+    """Checks a mask, True for each item that is not padding, against the shapes of both arrays."""
     flags = as_ndarray(mask, "mask", "flags")
     if flags.ndim != 2 or flags.dtype.kind != "b":
         raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
@@ -679,7 +679,7 @@ cdef class Queries:
                 raise ValueError(f"{'qid' if offsets is None else 'offsets'} needs one-dimensional y_true and y_score; "
                                  f"in two dimensions each row is a query, got shapes {labels.shape} and {scores.shape}")
             if labels.ndim == 1 and scores.shape[0] == labels.shape[0]:
-                # One ranking of the same items for each column.
+                # Each column ranks the same items.
                 self.columns = scores.shape[1]
                 scores = scores.T
                 if scores.size > 0 and kind_of(scores.dtype.num) >= 0 and scores.strides[0] != 0:
@@ -712,12 +712,12 @@ cdef class Queries:
         self.num_queries = self.offsets.shape[0] - 1
 
     cdef object group(self, object ids, object labels, object scores):
-        """The labels and scores query by query, their order kept."""
+        """Sorts labels and scores by query. The items of a query keep their order."""
         cdef Py_ssize_t n = ids.shape[0]
         try:
             unsorted = falls(ids)
         except TypeError:
-            unsorted = True  # distinct_ids says what is wrong
+            unsorted = True  # distinct_ids raises a clear error
         distinct = None
         if unsorted:
             if ids.dtype.kind not in "iu" or int(ids.max()) - int(ids.min()) >= 4 * n + 1024:
@@ -738,13 +738,13 @@ cdef class Queries:
         return labels, scores
 
     cdef int share_labels(self, object labels, object scores, object relevance_level, NanPolicy nan_policy) except -1:
-        """The rows of `scores` as rankings of the same items; nothing is copied."""
+        """Takes each row of `scores` as a ranking of the same items, without a copy."""
         self.items.nan_policy = nan_policy
         self.labels = as_labels(labels, relevance_level, &self.items)
         as_scores(scores[0], "y_score", &self.items)
         self.scores = scores
         self.step = cnp.PyArray_STRIDE(<cnp.ndarray>scores, 0)
-        # A single row may have been given any stride.
+        # numpy may give a single row any stride.
         set_column(&self.items.score, <cnp.ndarray>scores[0], kind_of(scores.dtype.num))
         self.num_queries = scores.shape[0]
         self.width = scores.shape[1]
@@ -755,7 +755,7 @@ cdef class Queries:
         return np.tile(self.labels, self.num_queries) if self.columns > 0 and self.step != 0 else self.labels
 
     def where(self, Py_ssize_t place):
-        """The caller's index for an item."""
+        """The caller's index of an item of `y_score`."""
         if self.order is not None:
             place = int(self.order[place])
         if self.columns > 0:
@@ -765,11 +765,11 @@ cdef class Queries:
         return place
 
     def where_label(self, Py_ssize_t place):
-        """The same of what all columns share."""
+        """The caller's index of an item in an array that all columns share, such as `y_true`."""
         return place % self.width if self.columns > 0 else self.where(place)
 
     def where_of(self, values):
-        """The one of the two that is of these values."""
+        """`where` or `where_label`, by the shape of these values."""
         return self.where_label if np.ndim(values) == 1 else self.where
 
     cdef int raise_status(self, Status status, const Tally* tally) except -1:
@@ -781,14 +781,13 @@ cdef class Queries:
         raise bad_score("y_score", self.where(tally.bad_score))
 
     cdef object laid_out(self, object values, str name):
-        """Another value for each item, in the order of the items here."""
+        """An array with another value for each item, sorted by query as the items are."""
         array = as_column(values, name)
         if self.columns > 0:
             array = np.broadcast_to(array, (self.columns, array.shape[0])) if array.ndim == 1 else array.T
         if array.size != int(self.offsets[-1]) or (self.width == 0 and array.ndim != 1):
             number = self.offsets[-1]
-            raise ValueError(f"{name} has shape {np.shape(values)}: must be one for each item, of which there {are(number)} "
-                             f"{number}")
+            raise ValueError(f"{name} has shape {np.shape(values)}: must hold a value for each of {many(number, 'items')}")
         array = array.reshape(-1)
         return array if self.order is None else in_order(array, self.order)
 
@@ -797,7 +796,7 @@ cdef class Queries:
         return np.repeat(np.arange(self.num_queries), np.diff(self.offsets))
 
     cdef object keys(self, object tiebreak):
-        """The secondary key of each item, or None for their order, which laying them out query by query keeps."""
+        """The secondary key of each item, or None for the order of the items, which sorting by query keeps."""
         laid = tiebreak if isinstance(tiebreak, str) else self.laid_out(tiebreak, "tiebreak")
         return as_key(laid, self.offsets[-1], self.where_of(tiebreak))
 
@@ -805,7 +804,7 @@ cdef class Queries:
         return self.scores[1][self.scores[0]] if isinstance(self.scores, tuple) else self.scores.reshape(-1)
 
     cdef object per_query(self, object num_relevant):
-        """num_relevant as one number for each query, or None."""
+        """num_relevant as an array with a number for each query, or None."""
         if num_relevant is None:
             return None
         array = array_or_none(num_relevant, "num_relevant")
@@ -821,7 +820,7 @@ cdef class Queries:
         return array.astype(np.int64)
 
     cdef object checked_relevant(self, object num_relevant, object num_hits):
-        """num_relevant for each query, not below the relevant items found."""
+        """Checks that num_relevant of each query is not less than its number of ranked relevant items."""
         if num_relevant is None:
             return num_hits
         low = np.flatnonzero(num_relevant < num_hits)
@@ -832,7 +831,7 @@ cdef class Queries:
         return num_relevant
 
     cdef object shares(self, Py_ssize_t workers):
-        """Ranges of queries, enough for all workers: few items, so that Ctrl-C is noticed between them, or one query."""
+        """Ranges of queries, enough for all workers. A range has few items, for a check for Ctrl-C, or a single query."""
         piece = PIECE
         if workers > 1:
             piece = max(1, min(piece, int(self.offsets[-1]) // (4 * workers)))
@@ -847,9 +846,9 @@ cdef class QueryRanking:
     """One pass over many rankings, some queries at a time."""
     cdef Queries queries
     cdef Rankings all
-    cdef object num_relevant, num_items, num_hits  # arrays that `all` points to
+    cdef object num_relevant, num_items, num_hits  # `all` points to these arrays
     cdef bint cancelled
-    cdef list running  # the Counting of each long query
+    cdef list running  # the Counting of each long query in progress
 
     def __cinit__(self, Queries queries, lower_is_better, strategy, num_relevant):
         self.queries = queries

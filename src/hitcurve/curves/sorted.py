@@ -1,6 +1,6 @@
-"""Tables of rankings that counting cannot make: ties resolved by a second key, or items with weights.
+"""Tables of rankings that need a sort: ties resolved by a second key, or items with weights.
 
-Both need the items in order, so these are sorted: O(N log N) time, some arrays of N numbers.
+The sort takes O(N log N) time and several arrays of N numbers.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 
 def ranks_of(score: Any, lower_is_better: bool) -> Any:
-    """Place of each score among the distinct ones, best first, as int64; NaN after all others."""
+    """The place of each score among the distinct scores, best first, as int64. NaN comes last."""
     values, places = np.unique(score, return_inverse=True)
     if lower_is_better:
         return places.astype(np.int64)
@@ -23,7 +23,7 @@ def ranks_of(score: Any, lower_is_better: bool) -> Any:
 
 
 def group_starts(*sorted_keys: Any) -> Any:
-    """Where any of the sorted keys begins a new value."""
+    """The places where any of the sorted keys begins a new value."""
     first = np.zeros(sorted_keys[0].shape[0], bool)
     first[:1] = True
     for key in sorted_keys:
@@ -33,11 +33,11 @@ def group_starts(*sorted_keys: Any) -> Any:
 
 def sorted_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool, key: Any, weight: Any,
                   kept: Any) -> tuple[Any, ...]:
-    """The tables of many rankings, of which the items in `kept` count, all if it is None.
+    """The tables of many rankings, made from the items in `kept` (from all items if it is None).
 
-    Ties are resolved by a key of each item, smaller first, or without one by the order of the items; or items have
-    weights. Returns where each query's rows begin, score, above, tied and hits of the rows, items and hits of each
-    query, and `other_items` of weights.
+    Either the items have weights, or a key resolves ties, the smaller key first. Without weights and key, the order of
+    the items resolves ties. Returns where each query's rows begin; score, above, tied and hits of the rows; items and
+    hits of each query; and `other_items` if there are weights.
     """
     items: Any
     hits: Any
@@ -64,7 +64,7 @@ def sorted_tables(relevant: Any, score: Any, query: Any, num_queries: int, lower
 
 
 def resolved_rows(relevant: Any, score: Any, query: Any, num_queries: int, lower_is_better: bool, key: Any) -> Any:
-    """The query of each row, its score, above, tied and hits. Items equal in score and key stay tied."""
+    """Query, score, above, tied and hits of each row. Items of equal score and key stay tied."""
     ranks = ranks_of(score, lower_is_better)
     if key is None:
         order = np.lexsort((ranks, query))
@@ -95,7 +95,7 @@ def running_sums(terms: Any) -> Any:
 
 
 def sums_between(terms: Any, bounds: Any) -> Any:
-    """Sums of terms[bounds[i]:bounds[i + 1]], rounded once, so that they do not depend on the order of the terms."""
+    """The sums of terms[bounds[i]:bounds[i + 1]], rounded once, so that the order of the terms does not matter."""
     sizes = np.diff(bounds)
     sums = np.where(sizes > 0, np.add.reduceat(np.append(terms, 0.0), bounds)[:-1], 0.0)
     for i in np.flatnonzero(sizes > 2).tolist():
@@ -104,33 +104,34 @@ def sums_between(terms: Any, bounds: Any) -> Any:
 
 
 def other_items(above: Any, tied: Any, hits: Any, num_items: Any) -> Any:
-    """The items that are not relevant, in turn between the rows' groups and in them: one more than twice the rows."""
+    """The numbers of other items: before the first row's group, in it, before the next group, ..., after the last."""
     ends = np.append(0, above + tied)
     others = np.empty(2 * hits.shape[0] + 1, ends.dtype)
     others[1::2] = tied - hits
     starts = np.append(above, num_items)
     others[::2] = starts - ends
     if others.dtype.kind == "f":
-        others[::2][others[::2] <= 1e-12 * starts] = 0.0  # sums of weights: less is rounding, not items in between
+        others[::2][others[::2] <= 1e-12 * starts] = 0.0  # sums of weights: a smaller number is rounding error
     return others
 
 
 def checked_others(others: Any, above: Any, tied: Any, hits: Any, num_items: float) -> Any:
-    """The weights of the other items that come with a table from outside, if they are those of its counts."""
+    """Checks the weights of the other items in a pickle against the columns of its table, and returns a copy."""
     others = np.array(others, np.float64)
     if others.shape != (2 * hits.shape[0] + 1,) or not (np.isfinite(others) & (others >= 0)).all():
-        raise ValueError(f"others has shape {others.shape}: must be two weights a row and one, finite and not negative")
+        raise ValueError(f"others has shape {others.shape}: must be {2 * hits.shape[0] + 1} weights, finite and not "
+                         "negative")
     passed, seen = running_sums(others), np.append(0.0, running_sums(hits))
     counts = np.concatenate([seen + passed[::2], hits + others[1::2]])
     if not np.allclose(counts, np.concatenate([above, [num_items], tied]), rtol=1e-9, atol=0.0):
-        raise ValueError("others are not the weights that above, tied and num_items leave to the other items")
+        raise ValueError("others do not agree with above, tied, hits and num_items")
     return others
 
 
 def weighted_table(relevant: Any, score: Any, weight: Any, lower_is_better: bool) -> tuple[Any, ...]:
     """Rows of one ranking of weighted items: score, above, tied, hits, the total weight, and `other_items`.
 
-    Relevant and other items are added up apart: the difference of two sums would have the rounding of the greater.
+    Relevant and other items are added up separately, because a difference of two sums would be less accurate.
     """
     ranks = ranks_of(score, lower_is_better)
     order = np.argsort(ranks, kind="stable")
