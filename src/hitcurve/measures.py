@@ -34,7 +34,19 @@ _BOUNDS = TIES[1:3]
 
 
 class Synonym(NamedTuple):
-    """Another library's name for a measure. The names of trec_eval are not here, but in the records of `MEASURES`."""
+    """Another library's name for a measure. The names of trec_eval are not here, but in the records of `MEASURES`.
+
+    Attributes
+    ----------
+    name : str
+        The other library's name.
+    ours : str
+        The name of the measure's record.
+    options : str
+        The options that the name implies, such as ``norm=min``.
+    users : str
+        The libraries or authors that use the name.
+    """
 
     name: str
     ours: str
@@ -79,39 +91,83 @@ _OF_ALL = {"P": "SetP", "R": "SetR", "Hits": "NumRelRet", "F": "SetF"}
 
 
 class Option(NamedTuple):
-    """One option of a measure, as written between its brackets."""
+    """One option of a measure, as written in the brackets of a name.
+
+    Attributes
+    ----------
+    name : str
+        The name of the option.
+    keyword : str
+        The argument of the curve's method that the option sets.
+    convert : callable
+        Makes the value of the argument from its text.
+    bare : bool
+        True if the option is written without ``name=``, as in ``BEDROC(20)`` or ``logAUC(adjusted)``.
+    """
 
     name: str
     keyword: str
     convert: Callable[[str], Any]
-    bare: bool = False  #: Written without ``name=``: ``BEDROC(20)``, ``logAUC(adjusted)``.
+    bare: bool = False
 
 
 class Definition(NamedTuple):
-    """One measure: its name, definition and source, the values of its options, and the method that computes it."""
+    """The record of a measure: its names, definition, source and options, and the method that computes it.
+
+    Attributes
+    ----------
+    name : str
+        The name of the measure without options and cutoff.
+    forms : tuple of str
+        Examples of its names with options and cutoffs.
+    definition, source : str
+        What the measure is, and the publication or program that defines it.
+    of : tuple of str
+        The data that it needs. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a
+        run, which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their
+        levels.
+    method : str
+        The method or attribute of the curves that computes it.
+    synonyms : tuple of str
+        Its names in trec_eval. ``K`` stands for a whole number, ``X`` for a decimal.
+    cutoffs : tuple of str
+        The arguments that a cutoff can set: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
+        level). An empty string says that the measure needs no cutoff.
+    ties : tuple of str
+        The values of ``ties=`` that it has. Empty if ties make no difference.
+    reading : str
+        When ``ties="expected"`` is not the mean over all orders, or "best" and "worst" are not bounds.
+    options : tuple of Option
+        Its options, except ``rel``, ``judged_only`` and ``ties``.
+    defaults : tuple of (str, value)
+        The values for options that a name leaves out. The canonical name shows them.
+    mean : {"arithmetic", "geometric", "sum"}
+        The mean over queries. In the geometric mean, values below 0.00001 count as 0.00001.
+    of_all : bool
+        True if it needs the rank of every item, also of level 0. A run of a search engine lacks these ranks.
+    lower_is_better : bool
+        True if low values are good. ``ties="best"`` is then the least value, and ``ties="worst"`` is the greatest.
+    report : tuple of (str, str)
+        The names of its rows in a report, each with a note. ``@%`` stands for each share of the list, ``@K`` for each
+        list size, and ``{at}`` in a note for the cutoff.
+    """
 
     name: str
-    forms: tuple[str, ...]  #: Ways to write it, as examples.
+    forms: tuple[str, ...]
     definition: str
     source: str
     of: tuple[str, ...] = ("hits",)
-    """The data that it needs. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a run,
-    which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their levels."""
-    method: str = ""  #: The method or attribute of the curves that computes it.
-    synonyms: tuple[str, ...] = ()  #: trec_eval's names. ``K`` stands for a whole number, ``X`` for a decimal.
+    method: str = ""
+    synonyms: tuple[str, ...] = ()
     cutoffs: tuple[str, ...] = ("",)
-    """The arguments that a cutoff can set: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
-    level). ``""`` says that the measure needs no cutoff."""
-    ties: tuple[str, ...] = ()  #: The values of ``ties=`` that it has. Empty if ties make no difference.
-    reading: str = ""  #: When "expected" is not the mean over orders, or "best" and "worst" are not bounds.
+    ties: tuple[str, ...] = ()
+    reading: str = ""
     options: tuple[Option, ...] = ()
     defaults: tuple[tuple[str, Any], ...] = ()
-    mean: str = "arithmetic"  #: Over queries: "arithmetic", "sum", or "geometric" (lower values count as 0.00001).
-    of_all: bool = False  #: True if it needs the rank of every item. A run of a search engine lacks these ranks.
-    lower_is_better: bool = False  #: True if low values are good: ``ties="best"`` is then the least value.
+    mean: str = "arithmetic"
+    of_all: bool = False
+    lower_is_better: bool = False
     report: tuple[tuple[str, str], ...] = ()
-    """The names of its rows in a report, each with a note. ``@%`` stands for each share of the list, ``@K`` for each
-    list size, and ``{at}`` in a note for the cutoff."""
 
     @property
     def of_runs(self) -> bool:
@@ -133,7 +189,8 @@ class Measure(NamedTuple):
     Attributes
     ----------
     name : str
-        The canonical name: synonyms are replaced, options are in a fixed order, and defaults are left out.
+        The canonical name. It replaces synonyms, has the options in a fixed order, and shows the defaults of the
+        record, as in ``BEDROC(20)``.
     record : Definition
         The row of `MEASURES` that defines the measure.
     keywords : tuple of (str, value)

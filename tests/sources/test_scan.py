@@ -722,9 +722,9 @@ def test_groups_are_those_of_curves(groups):
 
 def test_texts_and_numbers_are_no_groups_together():
     for groups in (["1", 1], [1, "1"], ["a", np.nan], ["a", b"a"]):
-        with pytest.raises((TypeError, ValueError), match=r"source: (row 1: )?groups\[[01]\] is .*among"):
+        with pytest.raises((TypeError, ValueError), match=r"source: (row 1: )?groups\[[01]\] is .*but other"):
             hc.scan(([1, 0], [2.0, 1.0], groups))
-        with pytest.raises((TypeError, ValueError), match=r"source: row 1: groups\[[01]\] is .*among"):
+        with pytest.raises((TypeError, ValueError), match=r"source: row 1: groups\[[01]\] is .*but other"):
             hc.scan(lambda groups=groups: [([1, 0], [2.0, 1.0], groups)], group=3)
 
 

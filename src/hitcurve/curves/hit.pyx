@@ -2109,7 +2109,7 @@ def at_threshold(y_true, y_score, threshold, *, beta=1.0, relevance_level=None, 
     same_items(relevant.shape[0], score.shape[0])
     cut = as_real(threshold, "threshold")
     if cut.dtype.kind == "f" and np.isnan(cut).any():
-        raise ValueError("threshold is nan")
+        raise ValueError("threshold is nan: must be a number")
     kept = apply_nan_policy(nan_policy, score, None)
     if kept is not None:
         relevant, score = relevant[kept], score[kept]
