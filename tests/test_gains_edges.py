@@ -130,7 +130,7 @@ GAINS = (
     ([0, "x", 2], "gain[1] is 'x' of type str: gains must be real numbers"),
     ([0, 1, NAN], f"gain[2] is nan: {A_GAIN}"), ([0, -1, 2], f"gain[1] is -1.0: {A_GAIN}"),
     (np.array([0, 1, "1e400"], "g"), f"gain[2] is inf: {A_GAIN}"),
-    (np.ma.masked_array([0, 1, 2], [0, 0, 1]), "gain is a masked array with 1 masked entries"),
+    (np.ma.masked_array([0, 1, 2], [0, 0, 1]), "gain is a masked array with 1 masked entry"),
     ([], "gain has no level 1: it is empty"), ({}, "gain has no level 1"), ({1: 1}, "gain has no level 2"),
     ({"a": 1}, "a level of gain must be a number, got 'a' of type str"),
     ({"1": 1, "2": 1}, "a level of gain must be a number, got '1' of type str"),

@@ -858,7 +858,7 @@ def test_columns_of_masked_arrays_and_fractions(column):
         hc.read_run({**columns, column: np.ma.array([1, 2, 3], mask=[0, 1, 0])})
     with pytest.raises(ValueError, match=f"column '{column}' is empty in row 1"):
         hc.read_run({**columns, column: [1, np.ma.masked, 3]})
-    with pytest.raises(ValueError, match="run: a value is a masked array with 1 masked entries: leave them out"):
+    with pytest.raises(ValueError, match="run: a value is a masked array with 1 masked entry: leave them out"):
         hc.read_run({"q": {"a": np.ma.masked, "b": 1.0}})
     if column != "score":
         with pytest.raises(TypeError, match=r"an id is 1\.0: ids are strings or whole numbers"):

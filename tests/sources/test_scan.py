@@ -565,12 +565,12 @@ def test_no_integer_of_a_list_is_rounded():
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_masked_arrays_are_refused(at):
-    with pytest.raises(ValueError, match="actives is a masked array with 1 masked entries"):
+    with pytest.raises(ValueError, match="actives is a masked array with 1 masked entry"):
         hc.scan(([1, 0], [2.0, 1.0]), actives=np.ma.array([2.0, 9.0], mask=[False, True]))
     arrays = [np.array([1, 0]), np.array([2.0, 1.0]), np.array([5, 5])]
     arrays[at] = np.ma.array(arrays[at], mask=[False, True])
     for source in (tuple(arrays), lambda: [tuple(arrays)]):
-        with pytest.raises(ValueError, match="masked array with 1 masked entries: leave them out, or fill them"):
+        with pytest.raises(ValueError, match="masked array with 1 masked entry: leave them out, or fill them"):
             hc.scan(source, group=None if isinstance(source, tuple) else 3)
 
 

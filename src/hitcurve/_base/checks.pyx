@@ -185,8 +185,9 @@ cdef int all_ranked(str name, object num_relevant, object num_hits) except -1:
     """Raises an error if relevant items of a ranking, or of one of many rankings, were never retrieved."""
     for q in np.flatnonzero(np.greater(num_relevant, num_hits))[:1]:
         several = isinstance(num_relevant, np.ndarray)
-        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {num_hits[q]} relevant" if several else
-                f"num_relevant is {num_relevant}, but the ranking holds {num_hits} relevant")
+        said = (f"num_relevant[{q}] is {num_relevant[q]}, but that ranking holds {many(num_hits[q], 'relevant items')}"
+                if several else
+                f"num_relevant is {num_relevant}, but the ranking holds {many(num_hits, 'relevant items')}")
         raise ValueError(f"{name} needs the rank of every relevant item: {said} (nan_policy='worst' ranks items "
                          "whose score is NaN)")
     return 0
@@ -293,7 +294,7 @@ cdef Py_ssize_t masked_entries(object values, int depth=0) except -1:
 cpdef int no_masked(object values, str name) except -1:
     cdef Py_ssize_t masked = masked_entries(values)
     if masked > 0:
-        raise ValueError(f"{name} is a masked array with {masked} masked entries: leave them out, or fill them")
+        raise ValueError(f"{name} is a masked array with {many(masked, 'masked entries')}: leave them out, or fill them")
     return 0
 
 
