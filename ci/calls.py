@@ -20,7 +20,7 @@ INTERPOLATIONS = ("11-point", "101-point", "all-point", "trapezoid", "continuous
 ARGUMENTS = {  # of the measures that need one
     "precision": {"k": [1, 7, 10**9]}, "recall": {"fraction": 0.1}, "f_score": {"k": 3, "beta": 2.0},
     "hits_at": {"k": 5},
-    "success": {"k": 2}, "roc_enrichment": {"fpr": [0.01, 0.5]},
+    "success": {"k": 2}, "roc_enrichment": {"fpr": [0.01, 0.5]}, "interpolated_precision": {"recall": [0, 0.3, 1]},
     "enrichment_factor": {"fraction": [0.01, 1.0]},
     "max_enrichment_factor": {"fraction": 0.01}, "normalized_enrichment_factor": {"k": 9},
     "at_level": {"level": 2}, "measure": {"name": "AP@7"}, "mean": {"measure": "AP@7"},

@@ -65,7 +65,7 @@ NATIVE = {
 NATIVE_MEASURES = {row.number: row for row in HITS if row.number is not None and "fpr" not in row.cutoffs}
 NATIVE_INTERPOLATIONS = (None, "11-point", "101-point", "all-point", "trapezoid", "continuous")
 HEADER = (Path(hc.__file__).parent / "hitcurve.h").read_text()
-LISTED = HEADER.partition("What hitcurve_read reads")[2].partition("};")[0]
+LISTED = HEADER[HEADER.index("HITCURVE_AVERAGE_PRECISION"):].partition("};")[0]
 NATIVE_NUMBERS = {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", LISTED)}
 
 

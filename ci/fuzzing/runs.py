@@ -95,7 +95,7 @@ def a_name(draw):
     head, at, cutoff = name.partition("@")
     if at and "k" in record.cutoffs:
         cutoff = str(draw.whole(1, 5))
-    if not row.graded and draw.chance(4):
+    if not record.graded and draw.chance(4):
         head = f"{head[:-1]},rel=2)" if head.endswith(")") else f"{head}(rel=2)"
     return head + at + cutoff
 
