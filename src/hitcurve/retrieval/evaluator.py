@@ -309,15 +309,17 @@ class _Found:
         self.own = self._means(self.values, by._measures)
 
     def _columns(self, ties: str, planned: _Planned, measures: Sequence[Measure],
-                 curves: RunCurves | None) -> dict[str, NDArray[np.float64]]:
+                 curves: Any) -> dict[str, NDArray[np.float64]]:
         """Values of each measure for each query that counts."""
         by, places = self._by, self._counted.places
-        found = np.empty((len(measures), len(by._texts)))
-        for plan, rows in planned:
-            if isinstance(plan, plans.Plan):
-                found[rows] = plans.measure(self._judged, plan, by._depth)
-            elif curves is not None:
-                found[rows] = plan.values(curves)
+        read = [plans.measure(self._judged, plan, by._depth) if isinstance(plan, plans.Plan) else plan.values(curves)
+                for plan, _ in planned]  # fmt: skip
+        if len(read) == 1:
+            found = read[0]
+        else:
+            found = np.empty((len(measures), len(by._texts)))
+            for values, (_, rows) in zip(read, planned, strict=True):
+                found[rows] = values
         unknown = found != found
         if unknown.any():
             if ties == by._ties:
@@ -567,7 +569,7 @@ def _is_summed(measure: Measure, reading: str) -> bool:
 
     Sums compute measures that need more than a curve has. For ranks without ties they also give trec_eval's last bits.
     """
-    if {"judged", "levels"} & {*measure.record.of} or not measure.record.method:
+    if "judged" in measure.record.of or "levels" in measure.record.of:
         return True
     if measure.record.name not in SUMS or "interpolation" in dict(measure.keywords):
         return False
