@@ -14,7 +14,7 @@ cimport numpy as cnp
 
 from hitcurve._kernel cimport formulas as _read
 from hitcurve.retrieval cimport trec_sums
-from hitcurve.retrieval.trec_sums cimport Asked, TieOrder, Query, Scratch, arrange, set_sum, summed
+from hitcurve.retrieval.trec_sums cimport Asked, TieOrder, Query, Buffers, arrange, set_sum, summed
 from hitcurve.retrieval.runs cimport Judged, Qrels, Section
 
 cnp.import_array()
@@ -123,10 +123,9 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     A query that is not in the run counts as if no document was retrieved. NaN means that the value cannot be computed.
     `queries`: if given, only the queries at these places have a column.
     """
-    cdef Py_ssize_t m = plan.size, q, at, i, stop, rows, n = judged.qrels.names.docs.size
-    cdef int64_t retrieved
+    cdef Py_ssize_t m = plan.size, q, at, i, stop, n = judged.qrels.names.docs.size
     cdef const Asked* asked = plan.asked
-    cdef Scratch scratch
+    cdef Buffers buffers
     cdef Query query
     cdef Section section
     cdef Qrels qrels = judged.qrels
@@ -139,39 +138,34 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
         some = <const int64_t*>cnp.PyArray_DATA(places)
     found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
     cdef double* values = <double*>cnp.PyArray_DATA(found)
-    memset(&scratch, 0, sizeof(Scratch))
+    memset(&buffers, 0, sizeof(Buffers))
     try:
         q = 0
         while q < n:
             stop = min(q + 4096, n)
             with nogil:
-                while q < stop and not scratch.full:
+                while q < stop and not buffers.full:
                     at = q if some is NULL else some[q]
                     section = judged.section(at)
-                    rows = section.last - section.first
-                    retrieved = max(section.retrieved, 0)
-                    if depth >= 0 and retrieved > depth:
-                        retrieved = depth
-                        while rows > 0 and judged.rows.items[section.first + rows - 1].rank > depth:
-                            rows -= 1
                     query.levels = qrels.levels + qrels.offsets[at]
                     query.num_judged = qrels.offsets[at + 1] - qrels.offsets[at]
                     for i in range(m):
                         # Measures that order tied documents alike share an arrangement.
                         if i == 0 or asked[i].num_gains > 0 or asked[i - 1].num_gains > 0:
-                            scratch.full |= not arrange(judged.rows.items + section.first, rows, retrieved, plan.order,
-                                                        plan.judged_only, &asked[i], &scratch, &query)
-                        if scratch.full:
+                            buffers.full |= not arrange(
+                                judged.rows.items + section.first, section.last - section.first, section.retrieved, depth,
+                                plan.order, plan.judged_only, &asked[i], &buffers, &query)
+                        if buffers.full:
                             break
-                        values[i * n + q] = summed(&query, &asked[i], &scratch)
+                        values[i * n + q] = summed(&query, &asked[i], &buffers)
                     q += 1
-            if scratch.full:
+            if buffers.full:
                 raise MemoryError
             PyErr_CheckSignals()
     finally:
-        PyMem_RawFree(scratch.rows)
-        PyMem_RawFree(scratch.gains)
-        PyMem_RawFree(scratch.values)
+        PyMem_RawFree(buffers.rows)
+        PyMem_RawFree(buffers.gains)
+        PyMem_RawFree(buffers.values)
     return found
 
 

@@ -1,12 +1,16 @@
 """The tables of a judged run: the columns of which its curves are made."""
+from cpython.mem cimport PyMem_RawFree
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport qsort
+from libc.string cimport memset
 
 cimport numpy as cnp
 
 import numpy as np
 
 from hitcurve.retrieval.query cimport Row
+from hitcurve.retrieval.runs cimport Judged, Qrels, Section
+from hitcurve.retrieval.trec_sums cimport ORDER_ANY, Buffers, Query, TieGroup, arrange, next_group_of
 
 cnp.import_array()
 
@@ -60,14 +64,14 @@ cdef int by_code(const void* a, const void* b) noexcept nogil:
     return (<const uint32_t*>a)[0] - <int64_t>(<const uint32_t*>b)[0]
 
 
-cdef void add_group(RunTables* tables, Scale* scale, const Row* rows, Py_ssize_t n, int64_t above,
-                    int64_t tied, bint judged_only) noexcept nogil:
-    """The row of a tie group, if a relevant document is in it."""
+cdef int64_t add_group(RunTables* tables, Scale* scale, const Row* rows, Py_ssize_t n, int64_t above,
+                       int64_t tied) noexcept nogil:
+    """The row of a tie group, if a relevant document is in it; returns the number of its relevant documents."""
     cdef Py_ssize_t i, number = 0
     cdef int64_t hits = 0
     cdef uint32_t code
     for i in range(n):
-        code = 0 if judged_only and rows[i].level < 0 else code_of(scale, rows[i].level)
+        code = code_of(scale, rows[i].level)
         if code > 0:
             if scale.of_group[code] == 0:
                 scale.codes[number] = code
@@ -75,7 +79,7 @@ cdef void add_group(RunTables* tables, Scale* scale, const Row* rows, Py_ssize_t
             scale.of_group[code] += 1
             hits += 1
     if hits == 0:
-        return
+        return 0
     if number > 1:
         qsort(scale.codes, number, sizeof(uint32_t), by_code)
     tables.above[tables.rows], tables.tied[tables.rows], tables.hits[tables.rows] = above, tied, hits
@@ -87,28 +91,7 @@ cdef void add_group(RunTables* tables, Scale* scale, const Row* rows, Py_ssize_t
         scale.of_group[code] = 0
     tables.rows += 1
     tables.pair_starts[tables.rows] = tables.pairs
-
-
-cdef int64_t add_rows(RunTables* tables, Scale* scale, const Row* rows, Py_ssize_t n, bint tied,
-                      bint judged_only) noexcept nogil:
-    """The rows of a query; returns how many of its documents have a judgment."""
-    cdef Py_ssize_t i = 0, k, first
-    cdef int64_t above, size, kept, seen = 0
-    while i < n:
-        first = i
-        i += 1
-        while tied and i < n and rows[i].above == rows[first].above:
-            i += 1
-        above = rows[first].above if tied else rows[first].rank - 1
-        size = rows[first].tied if tied else 1
-        kept = 0
-        for k in range(first, i):
-            kept += rows[k].level >= 0
-        if judged_only:
-            above, size = seen, kept
-        seen += kept
-        add_group(tables, scale, rows + first, i - first, above, size, judged_only)
-    return seen
+    return hits
 
 
 cdef int64_t add_missing(RunTables* tables, Scale* scale, const int64_t* levels, Py_ssize_t n) noexcept nogil:
@@ -132,6 +115,21 @@ cdef int64_t add_missing(RunTables* tables, Scale* scale, const int64_t* levels,
     return total
 
 
+cdef object relevant_levels(Judged judged, const int64_t[::1] places):
+    """The distinct levels above 0 that the judgments of these queries have, rising."""
+    cdef Qrels qrels = judged.qrels
+    cdef Py_ssize_t q
+    cdef int64_t i
+    cdef set found = set()
+    for q in range(places.shape[0]):
+        for i in range(qrels.offsets[places[q]], qrels.offsets[places[q] + 1]):
+            if qrels.levels[i] <= 0:
+                break
+            if i == qrels.offsets[places[q]] or qrels.levels[i] != qrels.levels[i - 1]:  # they fall within a query
+                found.add(qrels.levels[i])
+    return np.array(sorted(found), np.int64)
+
+
 cdef object numbers(Py_ssize_t n):
     return np.empty(n, np.int64)
 
@@ -140,56 +138,60 @@ cdef int64_t* whole(object array):
     return <int64_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
-def run_tables(judged, places, bint tied, bint judged_only, int64_t depth, least):
+def run_tables(Judged judged, const int64_t[::1] places, bint tied, bint judged_only, int64_t depth, least):
     """(table, values, pairs, missing) of some queries of a judged run, as `gain_curves_of` takes them.
 
     `tied`, `judged_only`, `least`: see `RunCurves.gains`. `depth`: only so many documents of each query; -1: all.
     """
+    cdef Qrels qrels = judged.qrels
     cdef RunTables tables
     cdef Scale scale
-    cdef Py_ssize_t q, n, m, total, number = len(places)
-    starts, rows = judged.rows_of(places)
-    level_starts, levels = judged.qrels.levels_of(places)
-    retrieved = judged.num_retrieved()[places]
-    values = np.unique(levels[levels > 0]) if least is None else np.array([1], np.int64)
-    n, total = rows.shape[0], levels.shape[0]
-    row_starts, missing_starts, num_hits, num_relevant = [numbers(number + 1) for _ in range(4)]
+    cdef Section section
+    cdef Buffers buffers
+    cdef Query query
+    cdef TieGroup group
+    cdef Py_ssize_t q, n = 0, total = 0, number = places.shape[0]
+    cdef bint full = False
+    for q in range(number):
+        section = judged.section(places[q])
+        n += section.last - section.first
+        total += qrels.offsets[places[q] + 1] - qrels.offsets[places[q]]
+    values = relevant_levels(judged, places) if least is None else np.array([1], np.int64)
+    row_starts, missing_starts = numbers(number + 1), numbers(number + 1)
+    retrieved, num_hits, num_relevant = numbers(number), numbers(number), numbers(number)
     above, tied_, hits, pair_starts, count = [numbers(n + 1) for _ in range(5)]
     missing_count, code, missing_code = numbers(total + 1), np.empty(n + 1, np.uint32), np.empty(total + 1, np.uint32)
-    of_query, of_group, codes = np.zeros(values.shape[0] + 1, np.int64), np.zeros(values.shape[0] + 1, np.int64), np.empty(
-        values.shape[0] + 1, np.uint32)
+    of_query, of_group = np.zeros(values.shape[0] + 1, np.int64), np.zeros(values.shape[0] + 1, np.int64)
+    codes = np.empty(values.shape[0] + 1, np.uint32)
     tables = RunTables(
         whole(row_starts), whole(above), whole(tied_), whole(hits), whole(pair_starts), <uint32_t*>whole(code), whole(count),
         whole(retrieved), whole(num_hits), whole(num_relevant), whole(missing_starts), <uint32_t*>whole(missing_code),
         whole(missing_count), 0, 0, 0)
     scale = Scale(whole(values), values.shape[0], least is not None, 0 if least is None else least, whole(of_query),
                   whole(of_group), <uint32_t*>whole(codes))
-    cdef const int64_t* start = whole(starts)
-    cdef const int64_t* level_start = whole(level_starts)
-    cdef const int64_t* level = whole(levels)
-    cdef const Row* row = <const Row*>whole(rows)
-    cdef int64_t seen
+    memset(&buffers, 0, sizeof(Buffers))
     with nogil:
         tables.pair_starts[0] = 0
         for q in range(number):
-            tables.starts[q], tables.missing_starts[q] = tables.rows, tables.missing
-            m = start[q + 1] - start[q]
-            tables.retrieved[q] = max(tables.retrieved[q], 0)
-            if depth >= 0:
-                tables.retrieved[q] = min(tables.retrieved[q], depth)
-                while m > 0 and row[start[q] + m - 1].rank > depth:
-                    m -= 1
-            seen = add_rows(&tables, &scale, row + start[q], m, tied, judged_only)
-            if judged_only:
-                tables.retrieved[q] = seen
-            tables.num_hits[q] = 0
-            for m in range(tables.starts[q], tables.rows):
-                tables.num_hits[q] += tables.hits[m]
+            tables.starts[q], tables.missing_starts[q], tables.num_hits[q] = tables.rows, tables.missing, 0
+            section = judged.section(places[q])
+            full = not arrange(judged.rows.items + section.first, section.last - section.first, section.retrieved, depth,
+                               ORDER_ANY, judged_only, NULL, &buffers, &query)
+            if full:
+                break
+            tables.retrieved[q] = query.num_ret
+            group.stop = 0
+            while next_group_of(&query, tied, &group):
+                tables.num_hits[q] += add_group(&tables, &scale, query.rows + group.start, group.stop - group.start,
+                                                group.above, group.tied)
             tables.num_relevant[q] = tables.num_hits[q] + add_missing(
-                &tables, &scale, level + level_start[q], level_start[q + 1] - level_start[q])
+                &tables, &scale, qrels.levels + qrels.offsets[places[q]],
+                qrels.offsets[places[q] + 1] - qrels.offsets[places[q]])
         tables.starts[number], tables.missing_starts[number] = tables.rows, tables.missing
-    table = (row_starts, above[:tables.rows], tied_[:tables.rows], hits[:tables.rows], retrieved, num_hits[:number],
-             num_relevant[:number])
+    PyMem_RawFree(buffers.rows)
+    if full:
+        raise MemoryError
+    table = row_starts, above[:tables.rows], tied_[:tables.rows], hits[:tables.rows], retrieved, num_hits, num_relevant
     pairs = pair_starts[:tables.rows + 1], code[:tables.pairs], count[:tables.pairs]
     missing = missing_starts, missing_code[:tables.missing], missing_count[:tables.missing]
     return table, np.append(0.0, values), pairs, missing

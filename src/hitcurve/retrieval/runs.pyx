@@ -449,19 +449,6 @@ cdef class Qrels(Grouped):
                 most = max(most, self.levels[self.offsets[q]])
         return most
 
-    def levels_of(self, const int64_t[::1] queries):
-        """(where the judgments of each of these queries begin, the levels, falling within a query)."""
-        cdef Py_ssize_t q, n = queries.shape[0]
-        cdef cnp.ndarray starts = np.zeros(n + 1, np.int64), found
-        cdef int64_t* start = <int64_t*>cnp.PyArray_DATA(starts)
-        for q in range(n):
-            start[q + 1] = start[q] + self.offsets[queries[q] + 1] - self.offsets[queries[q]]
-        found = np.empty(start[n], np.int64)
-        for q in range(n):
-            memcpy(<int64_t*>cnp.PyArray_DATA(found) + start[q], self.levels + self.offsets[queries[q]],
-                   (start[q + 1] - start[q]) * sizeof(int64_t))
-        return starts, found
-
     def num_relevant(self, int64_t level):
         """The number of documents of each query with this level or a higher level."""
         cdef Py_ssize_t q, i
@@ -588,23 +575,6 @@ cdef class Judged:
         cdef Section section = self.section(query)
         return [(self.rows.items[i].rank, self.rows.items[i].above, self.rows.items[i].tied, self.rows.items[i].level)
                 for i in range(section.first, section.last)]
-
-    def rows_of(self, const int64_t[::1] queries):
-        """(where the rows of each of these queries begin, the rows (rank, above, tied, level) as an array)."""
-        cdef Py_ssize_t q, n = queries.shape[0]
-        cdef Section section
-        cdef cnp.ndarray starts = np.zeros(n + 1, np.int64), found
-        cdef int64_t* start = <int64_t*>cnp.PyArray_DATA(starts)
-        for q in range(n):
-            section = self.section(queries[q])
-            start[q + 1] = start[q] + section.last - section.first
-        found = np.empty((start[n], 4), np.int64)
-        for q in range(n):
-            section = self.section(queries[q])
-            if section.first < section.last:
-                memcpy(<Row*>cnp.PyArray_DATA(found) + start[q], self.rows.items + section.first,
-                       (section.last - section.first) * sizeof(Row))
-        return starts, found
 
     @property
     def ties(self):

@@ -15,7 +15,7 @@ cdef enum Rounding:
     ROUNDING_EXACT, ROUNDING_TREC_EVAL_9, ROUNDING_TREC_EVAL_10
 
 # Memory for one query after another; belongs to one thread.
-cdef struct Scratch:
+cdef struct Buffers:
     bint full            # whether an allocation failed
     Row* rows
     Py_ssize_t rows_size
@@ -34,7 +34,30 @@ cdef struct Query:
     Py_ssize_t num_judged
     TieOrder order
 
-ctypedef double (*Sum)(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil
+# The documents of a score; if ties are resolved, a single document at its rank.
+cdef struct TieGroup:
+    Py_ssize_t start
+    Py_ssize_t stop
+    int64_t above
+    int64_t tied
+
+
+cdef inline bint next_group_of(const Query* query, bint tied, TieGroup* group) noexcept nogil:
+    """Goes to the next group, which begins where `group` stops; False if there is no further group."""
+    cdef const Row* row
+    group.start = group.stop
+    if group.start >= query.num_rows:
+        return False
+    row = &query.rows[group.stop]
+    group.stop += 1
+    group.above = row.above if tied else row.rank - 1
+    group.tied = row.tied if tied else 1
+    while tied and group.stop < query.num_rows and query.rows[group.stop].above == group.above:
+        group.stop += 1
+    return True
+
+
+ctypedef double (*Sum)(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil
 
 # A measure with its options.
 cdef struct Asked:
@@ -57,6 +80,6 @@ cdef struct Asked:
     const double* gains
 
 cdef int set_sum(Asked* asked, str name) except -1
-cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order, bint judged_only,
-                  const Asked* asked, Scratch* scratch, Query* query) noexcept nogil
-cdef double summed(Query* query, const Asked* asked, Scratch* scratch) noexcept nogil
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, int64_t depth, TieOrder order, bint judged_only,
+                  const Asked* asked, Buffers* buffers, Query* query) noexcept nogil
+cdef double summed(Query* query, const Asked* asked, Buffers* buffers) noexcept nogil

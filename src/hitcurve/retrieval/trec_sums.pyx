@@ -12,28 +12,6 @@ from hitcurve._kernel cimport groups as _read
 from hitcurve._kernel.err cimport Err, start_err, stop_at, stop_chance
 from hitcurve._kernel.memory cimport grow
 
-# The documents of a score; if ties are resolved, a single document at its rank.
-cdef struct TieGroup:
-    Py_ssize_t start
-    Py_ssize_t stop
-    int64_t above
-    int64_t tied
-
-
-cdef inline bint next_group_of(const Query* query, bint tied, TieGroup* group) noexcept nogil:
-    """Goes to the next group, which begins where `group` stops; False if there is no further group."""
-    cdef const Row* row
-    group.start = group.stop
-    if group.start >= query.num_rows:
-        return False
-    row = &query.rows[group.stop]
-    group.stop += 1
-    group.above = row.above if tied else row.rank - 1
-    group.tied = row.tied if tied else 1
-    while tied and group.stop < query.num_rows and query.rows[group.stop].above == group.above:
-        group.stop += 1
-    return True
-
 
 # ---------------------------------------------------------------------------------------------------------- arrangement
 
@@ -72,20 +50,28 @@ cdef void sort_levels(Row* rows, Py_ssize_t n, bint falling, const Asked* asked)
                 done += 1
 
 
-cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order, bint judged_only,
-                  const Asked* asked, Scratch* scratch, Query* query) noexcept nogil:
-    """Puts the rows of a query in the order that the measure needs; False if there is no memory."""
+cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, int64_t depth, TieOrder order, bint judged_only,
+                  const Asked* asked, Buffers* buffers, Query* query) noexcept nogil:
+    """Puts the rows of a query in the order that the measure needs; False if there is no memory.
+
+    `num_ret`: -1 for a query that the run lacks. `depth`: only so many documents count; -1: all of them. `asked`: only
+    read for the best and the worst order.
+    """
     cdef Py_ssize_t i, m = 0
     cdef int64_t kept, above
     cdef bint first
     cdef TieGroup group
     query.rows = rows
-    query.num_rows = n
-    query.num_ret = num_ret
+    query.num_ret = max(num_ret, 0)
     query.order = order
+    if depth >= 0 and query.num_ret > depth:
+        query.num_ret = depth
+        while n > 0 and rows[n - 1].rank > depth:
+            n -= 1
+    query.num_rows = n
     if not judged_only and (order == ORDER_RANKS or order == ORDER_ANY):
         return True
-    if not grow(<void**>&scratch.rows, &scratch.rows_size, n + 1, sizeof(Row)):
+    if not grow(<void**>&buffers.rows, &buffers.rows_size, n + 1, sizeof(Row)):
         return False
     if judged_only:
         group.stop = 0
@@ -96,23 +82,23 @@ cdef bint arrange(const Row* rows, Py_ssize_t n, int64_t num_ret, TieOrder order
                 kept += rows[i].level >= 0
             for i in range(group.start, group.stop):
                 if rows[i].level >= 0:
-                    scratch.rows[m] = Row(m + 1, above, kept, rows[i].level)
+                    buffers.rows[m] = Row(m + 1, above, kept, rows[i].level)
                     m += 1
         query.num_rows = query.num_ret = m
     elif n > 0:  # without rows there is nothing to point at
-        memcpy(scratch.rows, rows, n * sizeof(Row))
-    query.rows = scratch.rows
+        memcpy(buffers.rows, rows, n * sizeof(Row))
+    query.rows = buffers.rows
     group.stop = 0
     while (order == ORDER_BEST or order == ORDER_WORST) and next_group_of(query, True, &group):
         if group.tied == 1:
             continue
-        sort_levels(scratch.rows + group.start, group.stop - group.start, order == ORDER_BEST, asked)
+        sort_levels(buffers.rows + group.start, group.stop - group.start, order == ORDER_BEST, asked)
         for i in range(group.start, group.stop):
             # Documents without a judgment have gain 0, so documents of negative gain come after them at best.
             first = order == ORDER_BEST
-            if asked.num_gains > 0 and gain_of(asked, scratch.rows[i].level) < 0.0:
+            if asked.num_gains > 0 and gain_of(asked, buffers.rows[i].level) < 0.0:
                 first = not first
-            scratch.rows[i].rank = group.above + (1 + i - group.start if first else group.tied + 1 - group.stop + i)
+            buffers.rows[i].rank = group.above + (1 + i - group.start if first else group.tied + 1 - group.stop + i)
     return True
 
 
@@ -152,64 +138,64 @@ cdef double judged_to(const Query* query, int64_t k, bint tied, int64_t least) n
 
 # -------------------------------------------------------------------------------------------------------------- counting
 
-cdef double num_queries(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double num_queries(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return 1.0
 
 
-cdef double num_retrieved(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double num_retrieved(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return <double>query.num_ret
 
 
-cdef double num_relevant(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double num_relevant(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return <double>query.num_rel
 
 
-cdef double hits_retrieved(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double hits_retrieved(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return judged_to(query, query.num_ret, False, asked.rel)
 
 
-cdef double others_retrieved(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    return judged_to(query, query.num_ret, False, 0) - hits_retrieved(query, asked, scratch)
+cdef double others_retrieved(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    return judged_to(query, query.num_ret, False, 0) - hits_retrieved(query, asked, buffers)
 
 
-cdef double set_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double hits = hits_retrieved(query, asked, scratch)
+cdef double set_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    cdef double hits = hits_retrieved(query, asked, buffers)
     return hits / <double>query.num_ret if hits > 0.0 else 0.0
 
 
-cdef double set_relative_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double hits = hits_retrieved(query, asked, scratch)
+cdef double set_relative_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    cdef double hits = hits_retrieved(query, asked, buffers)
     return hits / <double>min(query.num_ret, query.num_rel) if hits > 0.0 else 0.0
 
 
-cdef double set_recall(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double hits = hits_retrieved(query, asked, scratch)
+cdef double set_recall(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    cdef double hits = hits_retrieved(query, asked, buffers)
     return hits / <double>query.num_rel if hits > 0.0 else 0.0
 
 
-cdef double set_f(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double precision = set_precision(query, asked, scratch), recall = set_recall(query, asked, scratch)
+cdef double set_f(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    cdef double precision = set_precision(query, asked, buffers), recall = set_recall(query, asked, buffers)
     return (asked.x + 1.0) * precision * recall / (asked.x * precision + recall) if recall > 0.0 else 0.0
 
 
-cdef double set_average_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double hits = hits_retrieved(query, asked, scratch)
+cdef double set_average_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    cdef double hits = hits_retrieved(query, asked, buffers)
     return hits * hits / (<double>query.num_ret * <double>query.num_rel) if hits > 0.0 else 0.0
 
 
-cdef double utility(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    cdef double hits = hits_retrieved(query, asked, scratch)
+cdef double utility(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    cdef double hits = hits_retrieved(query, asked, buffers)
     cdef double retrieved = <double>query.num_ret, relevant = <double>query.num_rel
     return (asked.values[0] * hits + asked.values[1] * (retrieved - hits)
             + asked.values[2] * (relevant - hits) + asked.values[3] * (hits - retrieved - relevant))
 
 
-cdef double judged(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double judged(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef int64_t k = query.num_ret if asked.k < 0 else min(asked.k, query.num_ret)
     return judged_to(query, k, query.order == ORDER_ANY, LEAST_LEVEL) / <double>k if k > 0 else 0.0
 
 
-cdef double unjudged(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double unjudged(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef double with_judgment = judged_to(query, asked.k, query.order == ORDER_ANY, 0)
     return (<double>min(asked.k, query.num_ret) - with_judgment) / <double>asked.k
 
@@ -220,42 +206,42 @@ cdef double hits_to(const Query* query, const Asked* asked, int64_t k) noexcept 
     return judged_to(query, k, query.order == ORDER_ANY, asked.rel)
 
 
-cdef double hits(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double hits(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return hits_to(query, asked, asked.k)
 
 
-cdef double precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return hits_to(query, asked, asked.k) / <double>asked.k
 
 
-cdef double recall(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double recall(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return hits_to(query, asked, asked.k) / <double>query.num_rel
 
 
-cdef double relative_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double relative_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return hits_to(query, asked, asked.k) / <double>min(asked.k, query.num_rel)
 
 
-cdef double f_score(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double f_score(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef double square = min(asked.x * asked.x, 1e200)  # above that F equals recall, and the limit keeps the products finite
     return (1 + square) * hits_to(query, asked, asked.k) / (<double>asked.k + square * <double>query.num_rel)
 
 
-cdef double success(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double success(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return <double>(hits_to(query, asked, asked.k) > 0)
 
 
-cdef double r_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double r_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     return hits_to(query, asked, query.num_rel) / <double>query.num_rel
 
 
-cdef double precision_at_multiple(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double precision_at_multiple(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef double square = asked.x * <double>query.num_rel + 0.9
     cdef int64_t k = <int64_t>min(square, 4e18)
     return hits_to(query, asked, k) / (square if square > 4e18 else <double>k) if k > 0 else 0.0
 
 
-cdef double reciprocal_rank(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double reciprocal_rank(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(query.num_rows):
         if query.rows[i].level >= asked.rel:
@@ -263,7 +249,7 @@ cdef double reciprocal_rank(const Query* query, const Asked* asked, Scratch* scr
     return 0.0
 
 
-cdef double average_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double average_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Py_ssize_t i
     cdef int64_t seen = 0
     cdef double total = 0.0
@@ -309,7 +295,7 @@ cdef int64_t hit_at_level(const Asked* asked, Py_ssize_t i, int64_t num_rel) noe
     return (asked.numerators[i] * num_rel + asked.denominators[i] - 1) // asked.denominators[i]
 
 
-cdef double interpolated_precision(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double interpolated_precision(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     """The mean interpolated precision over one or several recall levels."""
     cdef Py_ssize_t i
     cdef double total = 0.0
@@ -318,7 +304,7 @@ cdef double interpolated_precision(const Query* query, const Asked* asked, Scrat
     return total / <double>asked.num_values
 
 
-cdef double bpref(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double bpref(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     """Bpref. In a tie group with n judged documents that are not relevant, 0, 1, ..., n of them precede a relevant document,
     each number with the same probability."""
     cdef Py_ssize_t i
@@ -367,7 +353,7 @@ cdef inline double unjudged_slope(int64_t seen, int64_t others, int64_t outside)
     return 1.0 - (<double>seen + EPSILON) / (<double>(seen + others) + 2 * EPSILON) * (<double>outside + 1.0)
 
 
-cdef double inferred_ap(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double inferred_ap(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     """Inferred AP as ranked, or its greatest or least value over all orders of tied documents.
 
     A bound is NaN if the rules below do not give it. Documents outside of the pool, and judged documents that are not
@@ -419,7 +405,7 @@ cdef double inferred_ap(const Query* query, const Asked* asked, Scratch* scratch
     return total / <double>query.num_rel
 
 
-cdef double bin_g(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double bin_g(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Py_ssize_t i
     cdef int64_t seen = 0
     cdef double total = 0.0
@@ -437,12 +423,12 @@ cdef inline double discounted(const Asked* asked, const Row* row) noexcept nogil
     return gain / log2(<double>(row.rank + 1)) if gain != 0.0 else 0.0
 
 
-cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
-    """Puts all positive gains of the query, falling, into `scratch.gains`; returns their number."""
+cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    """Puts all positive gains of the query, falling, into `buffers.gains`; returns their number."""
     cdef Py_ssize_t i, j, n = 0
     cdef double gain
-    if not grow(<void**>&scratch.gains, &scratch.gains_size, query.num_judged + 1, sizeof(double)):
-        scratch.full = True
+    if not grow(<void**>&buffers.gains, &buffers.gains_size, query.num_judged + 1, sizeof(double)):
+        buffers.full = True
         return 0
     for i in range(query.num_judged):
         if query.levels[i] < 0:
@@ -451,18 +437,18 @@ cdef Py_ssize_t ideal_gains(const Query* query, const Asked* asked, Scratch* scr
         if gain <= 0.0:
             continue
         j = n
-        if n > 0 and gain > scratch.gains[n - 1]:  # only if gains do not rise with levels
-            while j > 0 and scratch.gains[j - 1] < gain:
-                scratch.gains[j] = scratch.gains[j - 1]
+        if n > 0 and gain > buffers.gains[n - 1]:  # only if gains do not rise with levels
+            while j > 0 and buffers.gains[j - 1] < gain:
+                buffers.gains[j] = buffers.gains[j - 1]
                 j -= 1
-        scratch.gains[j] = gain
+        buffers.gains[j] = gain
         n += 1
     return n
 
 
-cdef double ndcg(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double ndcg(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     """nDCG, also as the mean over all orders of ties: a curve does not have gains below 0 or gains of level 0."""
-    cdef Py_ssize_t i, n = ideal_gains(query, asked, scratch)
+    cdef Py_ssize_t i, n = ideal_gains(query, asked, buffers)
     cdef int64_t last, rank
     cdef double gain, one, first, total = 0.0, ideal = 0.0
     cdef bint even
@@ -487,18 +473,18 @@ cdef double ndcg(const Query* query, const Asked* asked, Scratch* scratch) noexc
             for rank in range(group.above + 1, last + 1):
                 total += gain / log2(<double>(rank + 1))
     for i in range(n if asked.k < 0 else min(n, asked.k)):
-        ideal += scratch.gains[i] / log2(<double>(i + 2))
+        ideal += buffers.gains[i] / log2(<double>(i + 2))
     return total / ideal
 
 
-cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef const double* gains
-    cdef Py_ssize_t i, j = 0, found = 0, n = ideal_gains(query, asked, scratch)
+    cdef Py_ssize_t i, j = 0, found = 0, n = ideal_gains(query, asked, buffers)
     cdef double gain, dcg = 0.0, ideal = 0.0, total = 0.0
     cdef bint tied = False, negative = False
     if n == 0:
         return 0.0
-    gains = scratch.gains
+    gains = buffers.gains
     # An earlier rank is better unless a gain below 0 can make DCG negative, which is divided by the rising ideal DCG.
     for i in range(query.num_rows):
         tied |= query.rows[i].tied > 1
@@ -523,14 +509,14 @@ cdef double ndcg_at_relevant(const Query* query, const Asked* asked, Scratch* sc
     return total / <double>n if total > 0.0 else 0.0
 
 
-cdef double ndcg_at_levels(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double ndcg_at_levels(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     """The mean of nDCG at the ranks where the gain of the ideal order falls, and at the end."""
     cdef const double* gains
-    cdef Py_ssize_t i = 0, j, points = 0, n = ideal_gains(query, asked, scratch)
+    cdef Py_ssize_t i = 0, j, points = 0, n = ideal_gains(query, asked, buffers)
     cdef double dcg = 0.0, ideal = 0.0, total = 0.0
     if n == 0:
         return 0.0
-    gains = scratch.gains
+    gains = buffers.gains
     for j in range(1, n + 1):
         ideal += gains[j - 1] / log2(<double>(j + 1))
         if j < n and gains[j] == gains[j - 1]:
@@ -600,7 +586,7 @@ cdef void find_kinds(const Query* query, const Asked* asked, const TieGroup* gro
         kinds.states *= kinds.counts[v] + 1
 
 
-cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratch* scratch, Py_ssize_t n) noexcept nogil:
+cdef double normalized_gain_bound(const Query* query, const Asked* asked, Buffers* buffers, Py_ssize_t n) noexcept nogil:
     """The greatest or the least `normalized_gain` over all orders of tied documents; NaN if there are too many states.
 
     What a document adds depends on the gain and the number of the documents before it, not on their order. So the bound of a
@@ -614,9 +600,9 @@ cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratc
     cdef double gained = 0.0, now, reach, bound, total = 0.0, ideal = 0.0, cost = 0.0
     cdef TieGroup group
     for i in range(n):
-        ideal += scratch.gains[i]
-        cost += max(scratch.gains[i], 1.0)
-        scratch.gains[i] = cost  # the cost of the ranks up to this rank
+        ideal += buffers.gains[i]
+        cost += max(buffers.gains[i], 1.0)
+        buffers.gains[i] = cost  # the cost of the ranks up to this rank
     group.stop = 0
     while next_group_of(query, True, &group):
         find_kinds(query, asked, &group, &kinds)
@@ -625,12 +611,12 @@ cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratc
         first = group.above
         if query.order == ORDER_WORST and not kinds.negative:
             first += kinds.zeros
-        if not grow(<void**>&scratch.values, &scratch.values_size, kinds.states, sizeof(double)):
-            scratch.full = True
+        if not grow(<void**>&buffers.values, &buffers.values_size, kinds.states, sizeof(double)):
+            buffers.full = True
             return NAN
         for v in range(kinds.number):
             taken[v] = 0
-        scratch.values[0] = total
+        buffers.values[0] = total
         for s in range(1, kinds.states):
             v = 0
             while taken[v] == kinds.counts[v]:
@@ -642,31 +628,31 @@ cdef double normalized_gain_bound(const Query* query, const Asked* asked, Scratc
             for v in range(kinds.number):
                 rank += taken[v]
                 now += <double>taken[v] * kinds.gains[v]
-            cost = scratch.gains[min(rank, n) - 1] + <double>max(rank - n, 0)
+            cost = buffers.gains[min(rank, n) - 1] + <double>max(rank - n, 0)
             reach = log2(2 + cost - now)
             bound = NAN
             for v in range(kinds.number):  # the gain of the last document
                 if taken[v] > 0:
-                    now = scratch.values[s - kinds.stride[v]] + kinds.gains[v] / reach
+                    now = buffers.values[s - kinds.stride[v]] + kinds.gains[v] / reach
                     if not (bound >= now if query.order == ORDER_BEST else bound <= now):
                         bound = now
-            scratch.values[s] = bound
-        total = scratch.values[kinds.states - 1]
+            buffers.values[s] = bound
+        total = buffers.values[kinds.states - 1]
         for v in range(kinds.number):
             gained += <double>kinds.counts[v] * kinds.gains[v]
     return total / ideal
 
 
-cdef double normalized_gain(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double normalized_gain(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef const double* gains
-    cdef Py_ssize_t i, n = ideal_gains(query, asked, scratch)
+    cdef Py_ssize_t i, n = ideal_gains(query, asked, buffers)
     cdef int64_t j = 0
     cdef double gain, gained = 0.0, cost = 0.0, total = 0.0, ideal = 0.0
     if n == 0:
         return 0.0
     if query.order != ORDER_RANKS:
-        return normalized_gain_bound(query, asked, scratch, n)
-    gains = scratch.gains
+        return normalized_gain_bound(query, asked, buffers, n)
+    gains = buffers.gains
     for i in range(query.num_rows):
         gain = gain_of(asked, query.rows[i].level)
         if gain == 0.0:
@@ -681,7 +667,7 @@ cdef double normalized_gain(const Query* query, const Asked* asked, Scratch* scr
     return total / ideal
 
 
-cdef double rbp(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double rbp(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Py_ssize_t i
     cdef int64_t rank = 1, level
     cdef double weight = 1.0, total = 0.0, gain, most = max(1.0, <double>query.levels[0]) if query.num_judged > 0 else 1.0
@@ -699,7 +685,7 @@ cdef double rbp(const Query* query, const Asked* asked, Scratch* scratch) noexce
     return (1.0 - asked.x) * total
 
 
-cdef double rbp_residual(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double rbp_residual(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Py_ssize_t i = 0
     cdef int64_t rank
     cdef double weight = 1.0, total = 0.0
@@ -714,7 +700,7 @@ cdef double rbp_residual(const Query* query, const Asked* asked, Scratch* scratc
     return weight + (1.0 - asked.x) * total if some else 0.0
 
 
-cdef double err(const Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double err(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Err state
     cdef Py_ssize_t i
     start_err(&state, NULL, NULL, NULL)
@@ -789,7 +775,7 @@ cdef int set_sum(Asked* asked, str name) except -1:
     return 0
 
 
-cdef double summed(Query* query, const Asked* asked, Scratch* scratch) noexcept nogil:
+cdef double summed(Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     """The value of a measure for a query; NaN if it cannot be computed, or if an allocation failed."""
     query.num_rel = count_from(query, asked.rel)
-    return asked.sum(query, asked, scratch) if query.num_rel > 0 or not asked.needs_relevant else 0.0
+    return asked.sum(query, asked, buffers) if query.num_rel > 0 or not asked.needs_relevant else 0.0
