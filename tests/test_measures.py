@@ -1,6 +1,7 @@
 """Measure names: what they parse to, what they give, and what wrong ones say."""
 
 import inspect
+import operator
 import re
 import sys
 
@@ -177,6 +178,14 @@ def test_wrong_names(name, problem):
 def test_a_name_is_a_string():
     with pytest.raises(TypeError, match="name is 10: a measure is named by a string"):
         parse(10)
+
+
+def test_gains_of_names_are_compared_with_what_other_levels_gain():
+    linear, exponential = (dict(parse(f"nDCG({dcg}gains={{1:1}})").keywords)["gain"] for dcg in ("", "dcg=exp-log2,"))
+    assert linear == dict(parse("DCG(gains={1:1})").keywords)["gain"]
+    for other in (exponential, "linear", {2: 1.0}, 5):
+        assert operator.ne(linear, other) and operator.eq(linear, other) is False
+    assert len({linear, exponential, dict(parse("Q(gains={1:1})").keywords)["gain"]}) == 2
 
 
 def test_every_record_is_complete():

@@ -226,7 +226,7 @@ class Measure(NamedTuple):
         if levels and "gains" not in record.of:
             return self._replace(rel=None).reading(ties)
         if not levels and ("hits" not in record.of or self.rel is not None or self.judged_only):
-            plain = "gains" in record.of and self.rel is None and not self.judged_only
+            plain = "gains" in record.of and not self.judged_only
             ways = ("hitcurve.GainCurve",) * plain + ("hitcurve.evaluate", "`hitcurve trec`") * record.of_runs
             what = "items" if "gains" in record.of else "judgments"
             raise ValueError(f"{self.name} needs {what} with levels: use {_listed(ways)}")
@@ -244,9 +244,12 @@ class Measure(NamedTuple):
         For a binary measure of a `GainCurve` or `GainCurves`, the items of level `rel` or higher are relevant. Without
         `rel` the items of level 1 or higher are relevant.
         """
-        if of_levels(curve):
-            return self._of_gains(curve, ties)
-        ties = self.reading(ties)
+        ties = self.reading(ties, of_levels(curve))
+        if of_levels(curve) and "gains" not in self.record.of:
+            hits = curve.at_level(1 if self.rel is None else self.rel)
+            if self.record.name == "NumRet" and self.rel is not None:
+                return hits.num_hits  # as ir_measures and evaluate count
+            return self._replace(rel=None)(hits, ties)
         value = getattr(curve, self.record.method)
         if not callable(value):
             return value
@@ -282,15 +285,6 @@ class Measure(NamedTuple):
         thresholds = [level for level, weight in by_level if weight > 0 and level > 0]
         return min(thresholds, default=self.relevant_level(relevance_level))
 
-    def _of_gains(self, curve: GainCurve | GainCurves, ties: str) -> Any:
-        ties = self.reading(ties, levels=True)
-        if "gains" not in self.record.of:
-            hits = curve.at_level(1 if self.rel is None else self.rel)
-            if self.record.name == "NumRet" and self.rel is not None:
-                return hits.num_hits  # as ir_measures and evaluate count
-            return self._replace(rel=None)(hits, ties)
-        return getattr(curve, self.record.method)(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
-
     def __str__(self) -> str:
         return self.name
 
@@ -316,7 +310,11 @@ class ByLevel(dict[int, float]):
         return 2**level - 1 if level < 1024 else math.inf  # an infinite gain is an error later
 
     def __eq__(self, other: object) -> bool:
-        return super().__eq__(other) and self.otherwise == getattr(other, "otherwise", "")
+        same = isinstance(other, dict) and dict(self) == dict(other)
+        return same and self.otherwise == getattr(other, "otherwise", "")
+
+    def __ne__(self, other: object) -> bool:  # that of dict knows nothing of `otherwise`
+        return not self.__eq__(other)
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash((*self.items(), self.otherwise))

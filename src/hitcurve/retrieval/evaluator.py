@@ -51,6 +51,8 @@ _MISSING = {
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
 _Planned = list[tuple["plans.Plan | CurvePlan", list[int]]]
+#: (computed by sums, reading of ties, without unjudged documents): places of the measures.
+_Groups = dict[tuple[bool, str, bool], list[int]]
 _BEYOND = 2**62  # no level and no rank is so high
 
 
@@ -105,14 +107,13 @@ class Evaluator:
         self._options["measures"] = tuple(self._asked)  # an iterator could be read only once
         self._measures = list({one.name: one for one in self._asked.values()}.values())
         self._names = {one.name: name for name, one in self._asked.items()}
-        for one in self._measures:
-            if _reading(one, ties) != "ranks" and self._depth > 0:  # or what else is wrong with it
-                raise ValueError(f"{one.name}: depth={depth} needs ranks, and ties={one.ties!r} resolves none")
+        groups = self._groups(ties, self._measures)  # or an error, before the qrels are read
         self._qrels = read_qrels(qrels, strict=strict)
         self._judge = Judge(self._qrels, rank_by, single, strict)
-        self._own = self._planned(ties, self._measures)
+        self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
-        self._untied = self._own if ties == "docid" else self._planned("docid", self._measures)
+        untied = groups if ties == "docid" else self._groups("docid", self._measures)
+        self._untied = self._own if untied is groups else self._planned(untied, self._measures)
         self._texts = self._qrels.names.all_texts()
         order = list(range(len(self._texts)))
         if not self._qrels.listed:
@@ -203,13 +204,19 @@ class Evaluator:
             evaluation.name = distinct
         return found
 
-    def _planned(self, ties: str, measures: Sequence[Measure]) -> _Planned:
-        """The plans that compute the measures, each with the places of its measures in `measures`."""
-        groups: dict[tuple[bool, str, bool], list[int]] = {}
+    def _groups(self, ties: str, measures: Sequence[Measure]) -> _Groups:
+        """The measures that a plan can compute together; an error if `ties` or `depth` does not go with a measure."""
+        groups: _Groups = {}
         for row, one in enumerate(measures):
             reading = _reading(one, ties)
+            if reading != "ranks" and self._depth > 0:
+                raise ValueError(f"{one.name}: depth={self._depth} needs ranks, and ties={one.ties!r} resolves none")
             how = _is_summed(one, reading), reading, one.judged_only or self._judged_only
             groups.setdefault(how, []).append(row)
+        return groups
+
+    def _planned(self, groups: _Groups, measures: Sequence[Measure]) -> _Planned:
+        """The plans that compute the measures, each with the places of its measures in `measures`."""
         found: _Planned = []
         for (summed, reading, judged_only), rows in groups.items():
             of = [measures[row] for row in rows]
@@ -353,7 +360,7 @@ class _Found:
         if by._rank_by != "score" or by._depth > 0 or not self._judged.ties or not touched:
             return Named({}, by._names)
         of = {ties: [one for one in touched if ties in one.record.ties] for ties in ("worst", "expected", "best")}
-        planned = {ties: by._planned(ties, measures) for ties, measures in of.items()}
+        planned = {ties: by._planned(by._groups(ties, measures), measures) for ties, measures in of.items()}
         curves = self._curves_of([plan for plans_ in planned.values() for plan in plans_])
         read = {ties: self._means(self._columns(ties, planned[ties], measures, curves), measures)
                 for ties, measures in of.items()}  # fmt: skip

@@ -18,7 +18,6 @@ from hitcurve._kernel.thresholds cimport sort_relevant
 from hitcurve.retrieval.lines cimport (
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
     parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
-from hitcurve.retrieval.query cimport Row
 from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
