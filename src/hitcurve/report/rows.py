@@ -34,7 +34,6 @@ READINGS = ("expected", "worst", "best", "threshold")
 class Row(NamedTuple):
     """A measure of a column of scores."""
 
-    score: str
     measure: str  # its name, with the reading of ties if that is not the report's
     each: list[float]  # the value of each group; without groups a single value
     empty: list[bool]  # for each ranking, whether it has no relevant item for the measure
@@ -197,7 +196,7 @@ class Report(Written):
             progress.begin(f"intervals of {score.name}", intervals["n_resamples"], "resamples")
             made = interval_ends(curves, bounded, ties=reading, drawn=drawn, told=progress.add, **intervals)
             ends = {one.name: between for one, between in zip(bounded, made, strict=True)}
-        rows = {one.name: Row(score.name, one.name, each, empty, _mean(each, score.names, empty, one),
+        rows = {one.name: Row(one.name, each, empty, _mean(each, score.names, empty, one),
                               *ends.get(one.name, _NO_INTERVAL)) for one, each, empty in values}  # fmt: skip
         counts = listed(curves.num_items), listed(curves.num_relevant)
         direction = "lower" if score.lower_is_better else "higher"
