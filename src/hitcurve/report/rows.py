@@ -134,10 +134,10 @@ class View:
     unasked = False  # whether quick intervals are computed without --interval
     says_what_was_read = True  # whether the view prints missing scores; otherwise warnings do
 
-    def __init__(self, names: Iterable[Measure], measured: Iterable[Measure] | None = None) -> None:
-        self.bounded = self.suspected = list(names)  # measures with intervals; measures that warnings check
-        self.measured = self.bounded if measured is None else list(measured)
-        self.names = [one.name for one in self.bounded]
+    def __init__(self, measures: Iterable[Measure], measured: Iterable[Measure] | None = None) -> None:
+        self.measures = list(measures)  # they have intervals, and warnings check them
+        self.measured = self.measures if measured is None else list(measured)  # all that are computed
+        self.names = [one.name for one in self.measures]
 
     def blocks(self, report: Report, form: str) -> list[Grid | str]:
         raise NotImplementedError
@@ -175,8 +175,8 @@ class Report(Written):
         self.warnings, self.scores = list(notes), list[Score]()
         views = [view] if page is None else [view, page]
         wanted = dict.fromkeys(one for each_view in views for one in each_view.measured)
-        bounded = dict.fromkeys(one for each_view in views[: 1 if quick else 2] for one in each_view.bounded)
-        suspected = views[-1 if view.unasked else 0].suspected
+        bounded = dict.fromkeys(one for each_view in views[: 1 if quick else 2] for one in each_view.measures)
+        suspected = views[-1 if view.unasked else 0].measures
         for score in found:
             self.scores.append(self._measured(score, list(wanted), list(bounded), intervals, quick,
                                               progress or Progress(False)))  # fmt: skip
