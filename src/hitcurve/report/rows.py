@@ -187,17 +187,16 @@ class Report(Written):
     def _measured(self, score: ScreenedScore, wanted: list[Measure], bounded: list[Measure],
                   intervals: dict[str, Any] | None, quick: bool, progress: Progress) -> Score:  # fmt: skip
         curves: Any = score.curves
-        reading, ends = self.ties or "expected", dict[str, tuple[float, float, str]]()
+        reading, ends = self.ties or "expected", dict[Measure, tuple[float, float, str]]()
         progress(f"measuring {score.name}")
         values = [(one, listed(one(curves, reading)), listed(one.empty(curves))) for one in wanted]
         if intervals:
             drawn = not quick or _drawn(curves) * intervals["n_resamples"] <= _MOST_DRAWN
             self.left_to_draw |= not drawn
             progress.begin(f"intervals of {score.name}", intervals["n_resamples"], "resamples")
-            made = interval_ends(curves, bounded, ties=reading, drawn=drawn, told=progress.add, **intervals)
-            ends = {one.name: between for one, between in zip(bounded, made, strict=True)}
+            ends = interval_ends(curves, bounded, ties=reading, drawn=drawn, told=progress.add, **intervals)
         rows = {one.name: Row(one.name, each, empty, _mean(each, score.names, empty, one),
-                              *ends.get(one.name, _NO_INTERVAL)) for one, each, empty in values}  # fmt: skip
+                              *ends.get(one, _NO_INTERVAL)) for one, each, empty in values}  # fmt: skip
         counts = listed(curves.num_items), listed(curves.num_relevant)
         direction = "lower" if score.lower_is_better else "higher"
         return Score(score.name, direction, score.names, *counts, rows, score.hits.tie_report(), score.counted)

@@ -300,8 +300,8 @@ def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP
 
 def interval_ends(curves: HitCurve | HitCurves | GainCurve | GainCurves, measures: Sequence[Measure], *, ties: str,
                   workers: int, drawn: bool = True, told: Callable[[int], None] = lambda drawn: None,
-                  **how: Any) -> list[tuple[float, float, str]]:  # fmt: skip
-    """(low, high, method) of `interval` for each measure; (NaN, NaN, "") if the measure is not defined for `ties`.
+                  **how: Any) -> dict[Measure, tuple[float, float, str]]:  # fmt: skip
+    """(low, high, method) of `interval`, by the measure. A measure that is not defined for `ties` has no interval.
 
     A constant of the data, such as a number of items, has no interval either. For many rankings the interval is that of
     the mean over the rankings with a relevant item. `drawn`: False leaves out bootstrap intervals. `told`: as for
@@ -317,5 +317,4 @@ def interval_ends(curves: HitCurve | HitCurves | GainCurve | GainCurves, measure
         made = curve_intervals(curves, varying, ties=ties, workers=workers, told=told, **how)
     else:
         made = [curves_interval(curves, one, ties=ties, **how) for one in varying]
-    ends = {of: (*one.confidence_interval, one.method) for of, one in zip(varying, made, strict=True)}
-    return [ends.get(one, (math.nan, math.nan, "")) for one in measures]
+    return {of: (*one.confidence_interval, one.method) for of, one in zip(varying, made, strict=True)}
