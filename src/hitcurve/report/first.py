@@ -81,8 +81,7 @@ class First(View):
                  *[f"{100 * (level or 0):g} % interval"] * (level is not None), *["ties: worst to best"] * ties]]
         for name in self.names:
             for score in report.scores:
-                row = score.rows.get(name)
-                ends = [row.interval[0] if row else "-"] * (level is not None)
+                ends = score.interval(name)[:1] * (level is not None)
                 rows.append([name, *[score.name] * named, score.cell(name), *ends, *[_band(score, name)] * ties])
         size = len(report.scores)
         return Grid(rows, 1 + named, breaks=tuple(range(1, len(rows), size))[1:] if named else ())

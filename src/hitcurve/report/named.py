@@ -24,7 +24,7 @@ class Named(View):
             ended = report.level is not None
             rows = [["score"] * named + ["measure", "value"] + ["interval", "by"] * ended]
             rows += [
-                [score.name] * named + [name, score.cell(name), *score.rows[name].interval * ended]
+                [score.name] * named + [name, score.cell(name), *score.interval(name) * ended]
                 for score in report.scores for name in names
             ]  # fmt: skip
             return [Grid(rows, 1 + named, bare=True)]

@@ -42,12 +42,6 @@ class Row(NamedTuple):
     high: float
     by: str
 
-    @property
-    def interval(self) -> list[str]:
-        """Two cells: the ends of the interval, and its method."""
-        known = not (math.isnan(self.low) or math.isnan(self.high))
-        return [f"{shown(self.low)} to {shown(self.high)}", self.by] if known else ["-", ""]
-
 
 class Score(NamedTuple):
     """A column of scores. Lists have an entry for each group. Without groups, they have a single entry."""
@@ -74,6 +68,13 @@ class Score(NamedTuple):
 
     def cell(self, name: str) -> str:
         return shown(self.rows[name].value) if name in self.rows else "-"
+
+    def interval(self, name: str) -> list[str]:
+        """Two cells: the ends of the interval of a measure, and the method of the interval."""
+        row = self.rows.get(name)
+        if row is None or math.isnan(row.low) or math.isnan(row.high):
+            return ["-", ""]
+        return [f"{shown(row.low)} to {shown(row.high)}", row.by]
 
     def cells(self, heads: Sequence[str], names: Sequence[str]) -> list[list[str]]:
         """A head, and a row for each group with the measures `names`. `heads` are the names in the head."""

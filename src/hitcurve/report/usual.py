@@ -79,7 +79,7 @@ class Usual(View):
             breaks.append(len(rows))
             for name in block:
                 cells = [score.cell(one) for one in (name, *(under(name, one) for one in more))]
-                cells += (score.rows[name].interval if name in score.rows else ["-", ""]) * ended
+                cells += score.interval(name) * ended
                 record = parse(name).record
                 if not record.ties and "gains" not in record.of:  # the same value under every reading
                     cells[1:] = [""] * (len(cells) - 1)
