@@ -16,12 +16,12 @@ from hitcurve.shown.grid import Grid, are, many
 from hitcurve.shown.grid import number as printed
 from hitcurve.shown.printed import Written
 from hitcurve.shown.progress import Progress
-from hitcurve.statistics.comparison import Comparison, tables_of
 from hitcurve.statistics.intervals import interval_ends
 
 if TYPE_CHECKING:
     from hitcurve.results import TieReport
     from hitcurve.sources.screen import Counted, ScreenedScore
+    from hitcurve.statistics.comparison import Comparison
 
 __all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "readings", "shown", "under"]
 
@@ -167,7 +167,11 @@ class Report(Written):
         self.view, self.title, self.ties, self.each = view, title, ties, each
         self.graded, self.grouped = found[0].graded, found[0].names is not None
         self.named = int(len(found) > 1)  # the number of columns for the names of scores
-        self.differences = tables_of(comparison) if comparison else []
+        self.differences = list[Grid | str]()
+        if comparison is not None:
+            from hitcurve.statistics.comparison import tables_of
+
+            self.differences = tables_of(comparison)
         if quick and not view.unasked:
             intervals = None
         self.drawn_level: float | None = intervals["confidence_level"] if intervals else None
