@@ -148,12 +148,15 @@ def _views(options: argparse.Namespace, found: Screen) -> tuple[View, Usual | No
 
     machine, graded = options.format in ("csv", "json"), options.grade is not None
     named: list[Measure] | None = options.measures or ([parse(name) for name in GRADED] if graded else None)
-    usual = Usual(found.scores, options.ties, options.top, named if graded else None)
-    page = usual if options.report else None
+
+    def usual() -> Usual:
+        return Usual(found.scores, options.ties, options.top, named if graded else None)
+
+    page = usual() if options.report else None
     if options.measures or machine:
-        return Named(named or usual.every), page
+        return Named(named or (page or usual()).every), page
     if options.all and not graded:
-        return usual, page
+        return page or usual(), page
     return First(graded, options.ties, options.top, whole=options.all), page
 
 
