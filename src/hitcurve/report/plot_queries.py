@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 
     _Array = NDArray[Any]
 
-__all__ = ["RECALLS", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
+__all__ = ["of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
-RECALLS = tuple(at / 10 for at in range(11))
+_RECALLS = tuple(at / 10 for at in range(11))
 _MARKS = "osD^v<>PX*"
 _BETTER, _WORSE = _COLOURS[0], _COLOURS[1]
 
@@ -228,11 +228,11 @@ def _recall_data(named: dict[str, Any], ties: str) -> _Data:
     """Interpolated precision at the recall levels, computed from the hit curves."""
     names, made = list(named), [_hit_curves(name, one, ties) for name, one in named.items()]
     ids = [ids_of(curves) for curves, _ in made]
-    values = in_one_order(names, ids, [_precision_at_levels(*one) for one in made])
+    values = in_one_order(names, ids, [curves.interpolated_precision(_RECALLS, ties=how) for curves, how in made])
     return _with_values(_Data(names, "interpolated precision", np.moveaxis(values, 2, 0), ids[0]))
 
 
-def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
+def _hit_curves(name: str, one: Any, ties: Any) -> tuple[HitCurves, Any]:
     """The hit curves of the system, and the reading of ties."""
     if isinstance(one, Evaluated):
         found: Any = one
@@ -245,11 +245,6 @@ def _hit_curves(name: str, one: Any, ties: str) -> tuple[HitCurves, str]:
     if one.weighted:
         raise ValueError(f"{name!r}: kind='precision-recall' {NO_WEIGHTS}")
     return one, ties
-
-
-def _precision_at_levels(curves: HitCurves, ties: Any) -> _Array:
-    """Interpolated precision: an array (queries, levels)."""
-    return curves.interpolated_precision(np.arange(len(RECALLS)) / 10, ties=ties)
 
 
 # --- pictures -----------------------------------------------------------------------------------------------
@@ -279,7 +274,7 @@ def _draw_recall(ax: Axes, data: _Data, colours: list[Any]) -> None:
     for at, (name, colour) in enumerate(zip(data.names, colours, strict=True)):
         heights = [math.fsum(row) / len(row) for row in data.values[:, :, at]]
         label, size = f"{_shown(name) or ''} ({math.fsum(heights) / len(heights):.3f})".strip(), text_size(ax)
-        ax.plot(RECALLS, heights, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=0.14 * size,
+        ax.plot(_RECALLS, heights, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=0.14 * size,
                 marker=_MARKS[at % len(_MARKS)], markersize=0.45 * size, label=label, zorder=2.5)  # fmt: skip
     dress(ax, f"Mean precision and recall, {_queries(len(data.ids))}")
     ax.set(xlabel="recall", ylabel="interpolated precision", xlim=(-0.01, 1.01), ylim=(0, 1.02))
