@@ -465,7 +465,7 @@ class _InOrder:
             return
         dtype = self.types.add(score, lambda: self.job.source.place(piece.start))
         went_on, before = self.group.shape[0], self.above + self.tied
-        line = np.concatenate([self.group.astype(dtype, copy=False), score.astype(dtype, copy=False)])
+        line = joined((self.group, score), dtype)
         missing = line != line
         self._check_order(line, missing, went_on, piece.start, rows)
         # NaN come last, and form one tie group.
@@ -628,7 +628,7 @@ class _Groups:
             nonlocal held, limit
             self.check_room(held, sum(int(np.count_nonzero(label)) for label, _, _ in waiting))
             label, code = (np.concatenate([one[at] for one in waiting]) for at in (0, 1))
-            score = np.concatenate([one[2].astype(types.common(), copy=False) for one in waiting])
+            score = joined((one[2] for one in waiting), types.common())
             end = int(np.searchsorted(code, before))
             if end:
                 self.num_groups = before
@@ -874,8 +874,8 @@ def _gathered(made: list[Any], places: NDArray[np.int64], names: list[Any], lowe
     lengths = np.concatenate([np.diff(curves.row_offsets) for curves in made])
     rows, row_offsets = _moved(lengths, order)
 
-    def column(name: str, dtype: np.dtype[Any] = np.dtype(np.int64)) -> NDArray[Any]:  # noqa: B008
-        return np.concatenate([getattr(curves, name).astype(dtype, copy=False) for curves in made])
+    def column(name: str, dtype: Any = np.int64) -> NDArray[Any]:
+        return joined((getattr(curves, name) for curves in made), dtype)
 
     by_row = (column(name)[rows] for name in ("above", "tied", "hits"))
     by_group = (column(name)[order] for name in ("num_items", "num_hits", "num_relevant"))
@@ -884,7 +884,7 @@ def _gathered(made: list[Any], places: NDArray[np.int64], names: list[Any], lowe
         return hits
     lengths = np.concatenate([np.diff(curves.level_offsets) for curves in made])
     pairs, level_offsets = _moved(lengths, rows)
-    level = column("level", np.dtype(np.float64))
+    level = column("level", np.float64)
     return gain_curves(hits, level_offsets, level[pairs], column("level_count")[pairs], None)
 
 
