@@ -300,11 +300,11 @@ class _ParquetFile(NamedTuple):
 
 def _check_types(path: str, metadata: Any, leaves: Iterable[int]) -> None:
     """Raise an error if a row group has a column of another type than the file: its statistics would abort pyarrow."""
-    for leaf, at in product(leaves, range(metadata.num_row_groups)):
-        with parquet_errors(path):
+    with parquet_errors(path):
+        for leaf, at in product(leaves, range(metadata.num_row_groups)):
             type_, other = metadata.schema.column(leaf).physical_type, metadata.row_group(at).column(leaf).physical_type
-        if type_ != other:
-            raise ValueError(f"{path}: cannot be read: row group {at + 1} has a column of {other}, not of {type_}")
+            if type_ != other:
+                raise ValueError(f"{path}: cannot be read: row group {at + 1} has a column of {other}, not of {type_}")
 
 
 def _bounds(group: Any, leaves: list[int]) -> tuple[Any, Any] | None:
