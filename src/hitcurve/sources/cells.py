@@ -199,10 +199,10 @@ def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
         numbers = numbers_of(cells)
     else:
         raise BadCell(None, f"the column holds {cells.type}: {LABEL_RULE}")
-    return as_flags(numbers, partial(_value, cells))
+    return checked_labels(numbers, partial(_value, cells))
 
 
-def as_flags(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[np.uint8]:
+def checked_labels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[np.uint8]:
     """The labels as uint8; an error if a number is no label. `value` gives the content of a cell, for the error."""
     flags = numbers
     if numbers.dtype != np.bool_:
@@ -274,11 +274,11 @@ def numbers_of(cells: Any, missing: float = np.nan) -> NDArray[Any]:
 
 def levels_of(cells: Any, rules: Rules) -> NDArray[Any]:
     cells = _plain(cells)
-    return as_levels(numbers_of(_numeric(cells, "level", rules._replace(na=()))), partial(_value, cells))
+    return checked_levels(numbers_of(_numeric(cells, "level", rules._replace(na=()))), partial(_value, cells))
 
 
-def as_levels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[Any]:
-    """The numbers; an error if a number is no level. `value` as for `as_flags`."""
+def checked_levels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[Any]:
+    """The numbers; an error if a number is no level. `value` as for `checked_labels`."""
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     if not (low >= 0 and high < np.inf):
         index, rule = int(np.argmin((numbers >= 0) & (numbers < np.inf))), LEVEL_RULE
@@ -289,8 +289,8 @@ def as_levels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[Any
     raise BadCell(index, f"the level is {value(index)}: {rule}")
 
 
-def as_scores(numbers: NDArray[Any], nan_policy: str, value: Callable[[int], Any]) -> NDArray[Any]:
-    """The numbers; an error if a number has no rank. `value` as for `as_flags`."""
+def checked_scores(numbers: NDArray[Any], nan_policy: str, value: Callable[[int], Any]) -> NDArray[Any]:
+    """The numbers; an error if a number has no rank. `value` as for `checked_labels`."""
     if nan_policy == "raise" and has_nan(numbers):
         index = int(np.isnan(numbers).argmax())
         raise BadCell(index, f"the score is {value(index)}: {NO_RANK}")
@@ -316,7 +316,7 @@ def scores_of(cells: Any, rules: Rules) -> NDArray[Any]:
         if at is not None:
             problem = f"cannot hold the score {numbers[at]}"
             raise BadCell(at, f"integers beside missing scores become float64, which {problem}")
-    return as_scores(numbers_of(numbers), nan_policy, partial(_value, cells))
+    return checked_scores(numbers_of(numbers), nan_policy, partial(_value, cells))
 
 
 def _numeric(cells: Any, what: str, rules: Rules) -> Any:

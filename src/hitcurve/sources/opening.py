@@ -22,10 +22,10 @@ from hitcurve.sources.cells import (
     BadCell,
     Layout,
     Rules,
-    as_flags,
-    as_levels,
-    as_scores,
     ascending,
+    checked_labels,
+    checked_levels,
+    checked_scores,
     coded,
     converted,
     encoded,
@@ -423,8 +423,8 @@ class _Batches(Source):
             raise ValueError(f"{place}: y_true has {many(labels.shape[0], 'items')}, y_score has {score.shape[0]}")
         if groups is not None and groups.shape != score.shape:
             raise ValueError(f"{place}: y_score has shape {score.shape}, groups has shape {groups.shape}")
-        label = (as_levels if self.graded else as_flags)(labels, labels.__getitem__)
-        as_scores(score, self.nan_policy, score.__getitem__)
+        label = (checked_levels if self.graded else checked_labels)(labels, labels.__getitem__)
+        checked_scores(score, self.nan_policy, score.__getitem__)
         if groups is None:
             return label, score, None
         pa = needed("pyarrow", "a scan of groups")
