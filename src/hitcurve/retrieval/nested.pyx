@@ -21,8 +21,7 @@ import numpy as np
 
 from hitcurve._kernel.memory cimport grow
 from hitcurve.retrieval.lines cimport NO_TROUBLE, Doc, Docs, set_text
-from hitcurve.retrieval.query cimport Row
-from hitcurve.retrieval.ranks cimport KeyedPlace, Way, Work, place_score, reserve_work, sort_items, way_to_place
+from hitcurve.retrieval.ranks cimport KeyedPlace, Row, Way, Work, place_score, reserve_work, sort_items, way_to_place
 from hitcurve.retrieval.runs cimport Judged, Qrels, Scratch
 
 cnp.import_array()

@@ -1,8 +1,14 @@
 # The judged documents of a query and their ranks. Plain pointers, no Python objects, nothing raised.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from hitcurve.retrieval.query cimport Row
 from hitcurve.retrieval.lines cimport Doc, Trouble, same_id
+
+# A judged document of a run. The rows of a query are in the order of their ranks.
+cdef struct Row:
+    int64_t rank         # from 1, ties resolved
+    int64_t above        # documents with a higher score
+    int64_t tied         # documents with this score, including this document
+    int64_t level        # the level of the judgment; below 0: in the pool, but not judged
 
 cdef struct Rows:
     Row* items

@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 import numpy as np
 
-from hitcurve.retrieval.query cimport Row
+from hitcurve.retrieval.ranks cimport Row
 from hitcurve.retrieval.runs cimport Judged, Qrels, Section
 from hitcurve.retrieval.trec_sums cimport ORDER_ANY, Buffers, Query, TieGroup, arrange, next_group_of
 

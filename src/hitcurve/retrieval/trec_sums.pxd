@@ -2,7 +2,7 @@
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.groups cimport Normalize
-from hitcurve.retrieval.query cimport Row
+from hitcurve.retrieval.ranks cimport Row
 
 # In which order a measure takes the documents of a tie group.
 cdef enum TieOrder:
