@@ -33,7 +33,6 @@ from hitcurve.curves.ranking cimport Queries, as_mask, counts_in
 from hitcurve._base.checks import SCORES
 from hitcurve.shown.grid import many
 from hitcurve.curves.sorted import group_starts, ranks_of
-from hitcurve.measures import ByLevel
 
 cnp.import_array()
 
@@ -307,8 +306,10 @@ cdef object gains_of(object gain, object values, object used):
             raise ValueError(f"gain='exponential': a level is {top:g}, but 2**level - 1 fits in float64 only up to level "
                              f"{MOST_EXPONENTIAL}")
         return exponential(np.where(used, values, 0.0), 0.0)
-    if isinstance(gain, ByLevel):
-        gain = {level: gain[level] for level in [0.0, *values[used].tolist()]}
+    if isinstance(gain, Mapping):
+        from hitcurve.measures import ByLevel  # strings and arrays work without the table of measures
+        if isinstance(gain, ByLevel):
+            gain = {level: gain[level] for level in values[used].tolist()}
     known, said = by_level(gain, "gain", "gain", GAIN), ""
     if not isinstance(gain, Mapping):
         said = f": it has the levels 0 to {len(known) - 1}" if known else ": it is empty"
