@@ -415,11 +415,11 @@ cdef class Gains(Curve):
         >>> round(hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7]).rbp(p=0.5), 4)
         0.625
         """
-        gain = "linear"
+        gains = self.values
         if relevance_level is not None:
             least = check_within(relevance_level, "relevance_level", "above 0 and finite", 0.0, INFINITY)
-            gain = {level: float(level >= least) for level in self.values[self.used()].tolist()}
-        return self.read(read_rbp, "rbp", k, ties, gain, "log2", False, persistence(p))
+            gains = np.array([float(level >= least) for level in self.values.tolist()])
+        return self.read(read_rbp, "rbp", k, ties, None, "log2", False, persistence(p), gains)
 
     def q_measure(self, k=None, *, gain="linear", beta=1.0, ties="expected"):
         """Q-measure: average precision that also credits gain.
