@@ -250,7 +250,7 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         >>> hc.GainCurve([2, 0, 1], [3, 2, 1]).at_level(1).average_precision()
         0.8333333333333333
         """
-        hits, _, missing = self.from_level(level)
+        hits, missing = self.from_level(level)
         rows = hits > 0
         found = int(hits.sum())
         return curve_of(self.lower_is_better, found + int(missing[0]), None if self.score is None else self.score[rows],
@@ -513,7 +513,7 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         >>> curves.at_level(2).average_precision().tolist()
         [1.0, 0.5]
         """
-        hits, _, missing = self.from_level(level)
+        hits, missing = self.from_level(level)
         rows = hits > 0
         before = np.append(0, np.cumsum(rows))
         found = np.append(0, np.cumsum(hits))

@@ -265,7 +265,7 @@ cdef class Gains(Curve):
         return self.starts
 
     cdef tuple from_level(self, object level):
-        """(hits of each row, running sums of hits, relevant items never retrieved) if this level or higher is relevant."""
+        """(hits of each row, relevant items never retrieved) if the items of this level or higher are relevant."""
         exact = int(level) if isinstance(check_number(level, "level"), np.integer) else level
         if not exact > 0:
             raise ValueError(f"level is {level!r}: must be above 0")
@@ -274,7 +274,7 @@ cdef class Gains(Curve):
             raise ValueError(f"level is {level}: float64 cannot hold it exactly")
         hits = np.append(0, np.cumsum(np.where(self.values[self.code] >= bound, self.count, 0)))
         missing = np.append(0, np.cumsum(np.where(self.values[self.missing_code] >= bound, self.missing_count, 0)))
-        return hits[self.starts[1:]] - hits[self.starts[:-1]], hits[self.starts], np.diff(missing[self.missing_starts])
+        return np.diff(hits[self.starts]), np.diff(missing[self.missing_starts])
 
     # The measures.
 
