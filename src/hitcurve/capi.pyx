@@ -429,9 +429,7 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     set_reading(&options, &reading)
     if measure in (HITCURVE_ROC_ENRICHMENT, HITCURVE_PARTIAL_ROC_AUC, HITCURVE_PARTIAL_ROC_AREA,
                    HITCURVE_INTERPOLATED_PRECISION):
-        most = table.num_relevant
-        if measure != HITCURVE_INTERPOLATED_PRECISION:
-            most = table.num_items - most
+        most = table.num_relevant if measure == HITCURVE_INTERPOLATED_PRECISION else table.num_items - table.num_relevant
         if reading.x > <double>most:
             return HITCURVE_BAD_ARGUMENT
         reading.k = <int64_t>reading.x
