@@ -70,6 +70,11 @@ class Row(NamedTuple):
     provided: bool = False
     """hitcurve.ir_measures gives it."""
 
+    @property
+    def readings_of_curves(self):
+        """Of ties, by every curve that has the measure."""
+        return self.readings_of_gains or self.readings
+
 
 JUDGED = ("hits", "judged")
 GAINS = ("gains", "judged")

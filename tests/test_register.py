@@ -72,7 +72,7 @@ def test_a_name_is_the_method_with_its_keywords(row, name, keywords):
     for kind in {"hits", "gains"} & {*row.of}:
         many = routes.by_offsets(COMPLETE, kind, 1, False)
         for curves in (many, many[2]):
-            for ties in row.readings_of_gains * (kind == "gains") or row.readings or (None,):
+            for ties in row.readings_of_curves or (None,):
                 wanted = getattr(curves, row.method)
                 if not row.attribute:
                     wanted = wanted(**keywords, **({"ties": ties} if ties else {}))
@@ -86,7 +86,7 @@ def test_a_cutoff_is_an_element_of_many(row):
     many = routes.by_offsets(WORLD, "gains", 1, False)
     for _, keywords in row.written:
         read = {name: value for name, value in keywords.items() if name != "k"}
-        for ties in row.readings_of_gains or row.readings:
+        for ties in row.readings_of_curves:
             found = getattr(many, row.method)(ks, **read, ties=ties)
             assert found.shape == (len(many), 2, 3)
             for curve, values in zip(many, found, strict=True):
@@ -104,7 +104,7 @@ def measured(kind, world, docid):
     """(row, name, ties) of what curves of this kind give; ties by document id leave one reading."""
     for row, name, _ in NAMES:
         if ("hits" in row.of or (kind == "gains" and "gains" in row.of)) and (world is COMPLETE or not row.complete):
-            for ties in (row.readings_of_gains or row.readings or ("expected",))[: 1 if docid else None]:
+            for ties in (row.readings_of_curves or ("expected",))[: 1 if docid else None]:
                 yield row, name, ties
 
 
@@ -292,7 +292,7 @@ def test_any_items_have_the_numbers_of_the_twin(world, relevant):
         curves = routes.by_offsets(world, kind, relevant, False)
         for row, name, keywords in NAMES:
             if kind in row.of and not row.attribute:
-                for ties in row.readings_of_gains * (kind == "gains") or row.readings or ("expected",):
+                for ties in row.readings_of_curves or ("expected",):
                     wanted = [float(register.slow(row, keywords, query, ties, relevant, of=kind)) for query in queries]
                     found = routes.values_of(curves, name, ties)
                     np.testing.assert_allclose(found, wanted, 1e-13, max(row.rounded, 1e-15), err_msg=f"{name}, {ties}")
