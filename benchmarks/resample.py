@@ -102,7 +102,7 @@ def main(arguments=None):
     missed = 0
     for fill in (
         lambda: against_one_call(given.rounds, 10_000_000 // small, 20_000 // small, 1000),
-        lambda: against_items(given.rounds, 1_000_000 // small, 2_000 // small, 1000, 40),
+        lambda: against_items(given.rounds, 1_000_000 // small, 2_000 // small, 1000, 40 * min(small, 10)),
         lambda: against_items(given.rounds, 100_000 // small, 200 // min(small, 10), 1000, 200),
         lambda: against_items(given.rounds, 10_000 // min(small, 10), 50, 1000, 400),
         lambda: all_pairs(10 if given.quick else 50, 50),
