@@ -1,5 +1,6 @@
 """GainCurve and GainCurves against all orders of tied items, in 50 digits, and against the peers."""
 
+import functools
 import itertools
 import math
 import pickle
@@ -144,19 +145,26 @@ def test_groups_of_billions():
         assert near(curve.dcg(), wanted, 1e-14)
 
 
-def mean_err(levels, others, above, top, last):
-    """Of one group, by the elementary symmetric sums of its chances."""
-    sums = [mp.mpf(1)]
+@functools.cache
+def chances_to_pass(levels, others, top):
+    """The chance that nothing stops at the first t items of a group in any order, for each t."""
+    sums = [mp.mpf(1)]  # the elementary symmetric ones
     for level in levels:
+        passed = 1 - chance(level, top)
         sums.append(mp.mpf(0))
         for j in range(len(sums) - 1, 0, -1):
-            sums[j] += sums[j - 1] * (1 - chance(level, top))
+            sums[j] += sums[j - 1] * passed
     n = len(levels) + others
-    beyond = [
+    return [
         mp.fsum(sums[j] * math.comb(others, t - j) for j in range(max(t - others, 0), min(t, len(levels)) + 1))
         / math.comb(n, t)
-        for t in range(last + 1)
+        for t in range(n + 1)
     ]
+
+
+def mean_err(levels, others, above, top, last):
+    """Of one group."""
+    beyond = chances_to_pass(tuple(levels), others, top)
     return mp.fsum((beyond[t - 1] - beyond[t]) / (above + t) for t in range(1, last + 1))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import contextlib
 import copy
+import functools
 import gzip
 import io
 import itertools
@@ -267,16 +268,22 @@ def test_a_file_that_changes_while_it_is_read(tmp_path, change):
     assert done.stderr.splitlines()[-1] == f"ValueError: {tmp_path / 'run'}: changed while it was read"
 
 
+@functools.cache
 def many_queries(queries=100):
     rng = np.random.default_rng(7)
     return b"".join(b"%d Q0 d%d 1 %.6f tag\n" % (query, i, score) for query in range(queries)
                     for i, score in enumerate(rng.random(2000).tolist()))
 
 
+@functools.cache
+def many_packed(pack, queries=100):
+    return packed(many_queries(queries), pack)
+
+
 @pytest.mark.parametrize("pack", list(PACKS)[1:])
 def test_a_packed_file_that_changes_while_it_is_read(tmp_path, pack):
-    path = write(tmp_path, "run", packed(many_queries(), pack))
-    other = write(tmp_path, "other", packed(many_queries(50), pack))
+    path = write(tmp_path, "run", many_packed(pack))
+    other = write(tmp_path, "other", many_packed(pack, 50))
 
     def progress(place):
         if other.exists():
@@ -290,8 +297,9 @@ def test_a_packed_file_that_changes_while_it_is_read(tmp_path, pack):
 def test_a_run_needs_memory_for_a_query_of_it(tmp_path, pack):
     """However it is packed; not where the lines of a query are apart."""
     text = many_queries(400)
-    path = write(tmp_path, "run", packed(text, pack))
-    apart = write(tmp_path, "apart", packed(text + b"7 Q0 other 1 2 tag\n", pack))
+    data = packed(text, pack)
+    path = write(tmp_path, "run", data)
+    apart = write(tmp_path, "apart", data + PACKS[pack](b"7 Q0 other 1 2 tag\n"))
     qrels = {"7": {"d3": 1, "other": 1}, "399": {"d1": 1}}
     wanted = hc.evaluate(qrels, write(tmp_path, "plain", text), "RR")
     tracemalloc.start()
@@ -311,7 +319,7 @@ def test_a_run_needs_memory_for_a_query_of_it(tmp_path, pack):
 @pytest.mark.parametrize("pack", list(PACKS)[1:])
 @pytest.mark.parametrize("damage", ["cut", "cut at once", "changed"])
 def test_a_packed_file_that_is_broken(tmp_path, pack, damage):
-    data = packed(many_queries(), pack)
+    data = many_packed(pack)
     middle = len(data) // 4
     broken = {"cut": data[:-middle], "cut at once": data[:7],
               "changed": data[:middle] + bytes(255 - one for one in data[middle : middle + 100]) + data[middle + 100 :]}
