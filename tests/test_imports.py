@@ -25,8 +25,8 @@ APART = {"retrieval", "sources", "statistics"}
 # The drop-ins use hitcurve's public names, and these modules where public names are slower or lack the function.
 DROP_INS = {"compat", "ir_measures"}
 BESIDE = {
-    "_base.checks", "_base.extras", "_base.files", "_trec_names", "measures", "shown.grid", "statistics.paired",
-    "retrieval.nested", "retrieval.plans", "retrieval.runs", "retrieval.trec_eval",
+    "_base.checks", "_base.extras", "_base.files", "_base.words", "_trec_names", "measures", "shown.grid",
+    "statistics.paired", "retrieval.nested", "retrieval.plans", "retrieval.runs", "retrieval.trec_eval",
 }  # fmt: skip
 # The methods of the curves that hand over to a higher layer.
 DELEGATING = {("base.pyx", method) for method in ("interval", "resample", "plot")}

@@ -20,6 +20,7 @@ import numpy as np
 
 from hitcurve._base.checks import LABEL_RULE, NO_RANK, check_options, whole_number
 from hitcurve._base.extras import needed
+from hitcurve._base.words import many
 from hitcurve.curves.blocks import BlockCounter
 from hitcurve.curves.counter import table_from_counts
 from hitcurve.curves.gain import GainCurve, GainCurves
@@ -27,7 +28,6 @@ from hitcurve.curves.gain_counter import scored_levels
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.curves.levels import LEVEL_RULE, LEVELS, missing_levels
 from hitcurve.measures import Measure, parse
-from hitcurve.shown.grid import many
 from hitcurve.sources.cells import BadCell, distinct, has_nan
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from hitcurve._kernel.columns cimport (
 from hitcurve._kernel.groups cimport whole_but_for_rounding
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Interpolation, Normalize, Reading, Ties
 
-from hitcurve.shown.grid import are, many
+from hitcurve._base.words import are, many
 
 cnp.import_array()
 

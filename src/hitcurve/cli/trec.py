@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._base.files import file_name
+from hitcurve._base.words import many
 from hitcurve.cli.common import (
     PICTURES,
     Option,
@@ -30,7 +31,7 @@ from hitcurve.cli.common import (
     write_page,
 )
 from hitcurve.retrieval.trec_eval import Entry, expand
-from hitcurve.shown.grid import many, number
+from hitcurve.shown.grid import number
 from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:

@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 from hitcurve import Evaluator, GainCurves, read_qrels
 from hitcurve._base.extras import needed
 from hitcurve._base.files import opened_text, write_file
-from hitcurve.shown.grid import Grid, many, rendered
+from hitcurve._base.words import many
+from hitcurve.shown.grid import Grid, rendered
 from hitcurve.statistics.paired import paired_randomization, paired_t
 
 __all__ = ["Qrels", "Report", "Run", "compare", "evaluate"]

@@ -9,7 +9,7 @@ import numpy as np
 from hitcurve._base.checks cimport as_weight
 
 from hitcurve._base.checks import check_empty
-from hitcurve.shown.grid import are, many
+from hitcurve._base.words import are, many
 
 
 def as_measure(name):

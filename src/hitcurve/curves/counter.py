@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 
 from hitcurve._base.checks import as_real, check_choice, check_options, checked_block, checked_sorted, equal_numbers
+from hitcurve._base.words import many
 from hitcurve.curves.blocks import BlockCounter
 from hitcurve.curves.hit import HitCurve
-from hitcurve.shown.grid import many
 
 
 class Counter:

@@ -21,7 +21,7 @@ from hitcurve.curves.ranking cimport Queries, queries_tables
 from hitcurve._base.checks import SCORES, check_empty, check_flag
 from hitcurve.curves.base import ManyRankings, OneRanking, mean_over, totals
 from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of
-from hitcurve.shown.grid import are, many
+from hitcurve._base.words import are, many
 from hitcurve._base.pickle import MAKERS as _MAKERS, gain_curve, gain_curves
 from hitcurve.curves.sorted import other_items, running_sums
 from hitcurve.results import GainCurvePoints

@@ -27,7 +27,7 @@ from hitcurve._kernel.formulas cimport (
 )
 
 from hitcurve._base.checks import check_choice, check_empty, equal_numbers
-from hitcurve.shown.grid import many
+from hitcurve._base.words import many
 from hitcurve._base.pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve.curves.base import ManyRankings, OneRanking, as_measure, mean_over, totals
 from hitcurve.curves.sorted import checked_others, other_items, running_sums, sorted_tables, sum_of

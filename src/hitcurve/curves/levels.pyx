@@ -31,7 +31,7 @@ from hitcurve._kernel.table cimport (
 from hitcurve.curves.ranking cimport Queries, as_mask, counts_in
 
 from hitcurve._base.checks import SCORES
-from hitcurve.shown.grid import many
+from hitcurve._base.words import many
 from hitcurve.curves.sorted import group_starts, ranks_of
 
 cnp.import_array()

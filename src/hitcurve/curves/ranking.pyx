@@ -43,7 +43,7 @@ from hitcurve._kernel.table cimport (
 )
 
 from hitcurve._base.checks import LABELS, SCORES
-from hitcurve.shown.grid import are, many
+from hitcurve._base.words import are, many
 
 cnp.import_array()
 

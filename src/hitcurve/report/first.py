@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterable
 from textwrap import fill
 
+from hitcurve._base.words import many
 from hitcurve.measures import parse
 from hitcurve.report.rows import Report, Score, View, apart, readings, shown, under
-from hitcurve.shown.grid import Grid, many
+from hitcurve.shown.grid import Grid
 
 __all__ = ["FIRST", "GRADED", "First"]
 

@@ -12,9 +12,10 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from hitcurve._base.words import many
 from hitcurve._version import __version__
 from hitcurve.report.svg import DARK, pictures
-from hitcurve.shown.grid import Grid, as_html, many, rendered
+from hitcurve.shown.grid import Grid, as_html, rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hitcurve._base.words import many
 from hitcurve.report.frame import definitions, document, drawn, names_of, section
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
-from hitcurve.shown.grid import Grid, many, number
+from hitcurve.shown.grid import Grid, number
 from hitcurve.shown.means import queries
 from hitcurve.statistics.comparison import tables_of
 

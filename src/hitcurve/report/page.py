@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hitcurve._base.words import many
 from hitcurve.curves.gain import GainCurve
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import parse
@@ -15,7 +16,7 @@ from hitcurve.report.plot import KINDS, figure, literal, new_figure
 from hitcurve.report.plot_queries import plot_evaluations
 from hitcurve.report.rows import Report
 from hitcurve.report.usual import Usual
-from hitcurve.shown.grid import many, rendered
+from hitcurve.shown.grid import rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,6 +12,7 @@ import numpy as np
 
 from hitcurve._base.checks import check_choice
 from hitcurve._base.extras import needed
+from hitcurve._base.words import many
 from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
 from hitcurve.measures import Measure
@@ -37,7 +38,7 @@ from hitcurve.report.plot import (
 )
 from hitcurve.results import NO_WEIGHTS
 from hitcurve.retrieval.names import measure_of
-from hitcurve.shown.grid import many, one_line
+from hitcurve.shown.grid import one_line
 from hitcurve.shown.means import Evaluated, systems_of
 from hitcurve.statistics.paired import alpha_of
 from hitcurve.statistics.per_query import held_measures, ids_of, in_one_order, per_query

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._base.words import are, many
 from hitcurve.curves.gain import GainCurve
 from hitcurve.curves.hit import HitCurve, mean_over
 from hitcurve.measures import Measure, parse
 from hitcurve.report.warnings import warnings_of
-from hitcurve.shown.grid import Grid, are, many
+from hitcurve.shown.grid import Grid
 from hitcurve.shown.grid import number as printed
 from hitcurve.shown.printed import Written
 from hitcurve.shown.progress import Progress

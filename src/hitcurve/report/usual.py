@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from hitcurve._base.words import many
 from hitcurve.measures import MEASURES, Measure, parse
 from hitcurve.report.rows import READINGS, Report, Score, View, listed, readings, under
-from hitcurve.shown.grid import Grid, many
+from hitcurve.shown.grid import Grid
 
 if TYPE_CHECKING:
     from hitcurve.sources.screen import ScreenedScore

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hitcurve._base.checks import rank_of_share
+from hitcurve._base.words import are, many
 from hitcurve.curves.hit import HitCurve
-from hitcurve.shown.grid import are, many
 
 if TYPE_CHECKING:
     from hitcurve.measures import Measure

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
+from hitcurve._base.words import many
 from hitcurve.retrieval.names import measure_of
-from hitcurve.shown.grid import many, number
+from hitcurve.shown.grid import number
 from hitcurve.shown.means import Evaluated
 from hitcurve.shown.printed import as_utf8
 

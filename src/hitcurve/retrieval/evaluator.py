@@ -12,6 +12,7 @@ import numpy as np
 
 from hitcurve._base.checks import check_choice, check_flag, check_rank, quoted, whole_number
 from hitcurve._base.files import Path, file_name
+from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.measures import ByLevel, Measure
 from hitcurve.retrieval import plans
@@ -22,7 +23,6 @@ from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.reading import decoded, read_qrels, warn
 from hitcurve.retrieval.runs import Judged, Run
 from hitcurve.retrieval.trec_sums import SUMS
-from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:

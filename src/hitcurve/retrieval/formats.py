@@ -15,7 +15,7 @@ import numpy as np
 from hitcurve._base.checks import LARGE
 from hitcurve._base.extras import needed
 from hitcurve._base.files import OpenMark, RowEnd, TextFile
-from hitcurve.shown.grid import many
+from hitcurve._base.words import many
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

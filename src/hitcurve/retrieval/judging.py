@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hitcurve._base.files import TextFile, file_name, opened_text
+from hitcurve._base.words import many
 from hitcurve.retrieval import runs
 from hitcurve.retrieval.formats import text_of
 from hitcurve.retrieval.nested import judge_nested
 from hitcurve.retrieval.reading import columns_of, of_other_text, parquet, read_run, warn
 from hitcurve.retrieval.runs import Judged, Qrels, Run
-from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
 
 __all__ = ["Judge", "Told"]

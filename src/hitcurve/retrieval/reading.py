@@ -24,10 +24,10 @@ from hitcurve._base.checks import (
 )
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
+from hitcurve._base.words import many
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
-from hitcurve.shown.grid import many
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,7 +22,7 @@ from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
 
-from hitcurve.shown.grid import many
+from hitcurve._base.words import many
 from hitcurve._base.pickle import MAKERS as _MAKERS, judgments_or_run
 
 cnp.import_array()

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 __all__ = [
-    "Grid", "Marked", "are", "as_csv", "as_html", "as_json", "between", "escaped", "many", "number",
-    "one_line", "rendered",
+    "Grid", "Marked", "as_csv", "as_html", "as_json", "between", "escaped", "number", "one_line", "rendered",
 ]  # fmt: skip
 
 
@@ -61,17 +60,6 @@ def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
         return ("\n" if form in ("table", "terminal") else "\n\n").join([*lead, how.table(grid), *map(line, grid.foot)])
 
     return "\n\n".join(line(one) if isinstance(one, str) else block(one) for one in blocks)
-
-
-def many(count: Any, unit: str, form: str = "") -> str:
-    """A count with its unit: "1 query", "2 queries". `unit` is a plural."""
-    one = f"{unit[:-3]}y" if unit.endswith("ies") else unit[:-1]
-    return f"{count:{form}} {one if count == 1 else unit}"
-
-
-def are(count: Any) -> str:
-    """The verb after a count: "is" or "are"."""
-    return "is" if count == 1 else "are"
 
 
 _ROUNDING, _LARGE = 1e-13, 1e16

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hitcurve.shown.grid import many, rendered
+from hitcurve._base.words import many
+from hitcurve.shown.grid import rendered
 from hitcurve.shown.means import Evaluated, Means, means_of, systems_of
 from hitcurve.shown.printed import as_utf8
 

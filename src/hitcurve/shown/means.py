@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hitcurve._base.checks import quoted
+from hitcurve._base.words import many
 from hitcurve.shown.board import board
-from hitcurve.shown.grid import Grid, many
+from hitcurve.shown.grid import Grid
 from hitcurve.shown.printed import Printed, checked_digits
 
 __all__ = ["Evaluated", "Means", "means_of", "queries", "systems_of", "titles"]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hitcurve._base.words import are, many
 from hitcurve.measures import of_levels
-from hitcurve.shown.grid import Grid, are, between, many, number, rendered
+from hitcurve.shown.grid import Grid, between, number, rendered
 
 if TYPE_CHECKING:
     from typing import TypeAlias

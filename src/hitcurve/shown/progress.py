@@ -9,7 +9,8 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any
 
-from hitcurve.shown.grid import many, one_line
+from hitcurve._base.words import many
+from hitcurve.shown.grid import one_line
 
 
 def _notebook_bar() -> Any:

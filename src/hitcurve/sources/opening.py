@@ -16,8 +16,8 @@ import numpy as np
 from hitcurve._base.checks import LABEL_RULE, SCORES, as_column, checked_array
 from hitcurve._base.extras import Later, needed
 from hitcurve._base.files import BROKEN, check_unchanged, file_kind, file_state, first_line, parquet_errors
+from hitcurve._base.words import many
 from hitcurve.curves.levels import LEVELS
-from hitcurve.shown.grid import many
 from hitcurve.sources.cells import (
     BadCell,
     Layout,

@@ -21,6 +21,7 @@ import numpy as np
 
 from hitcurve._base.checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
 from hitcurve._base.pickle import gain_curves
+from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.curves.blocks import BlockCounter
 from hitcurve.curves.counter import table_from_counts
@@ -28,7 +29,6 @@ from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.gain_counter import LevelCounts, scored_levels, with_levels
 from hitcurve.curves.hit import HitCurve, HitCurves, curve_of, curves_of
 from hitcurve.curves.levels import missing_levels
-from hitcurve.shown.grid import many
 from hitcurve.shown.progress import Progress
 from hitcurve.sources.cells import Layout, Types, distinct, has_nan, joined
 from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source

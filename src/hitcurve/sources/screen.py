@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._base.words import are, many
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
-from hitcurve.shown.grid import are, many
 from hitcurve.sources.cells import joined, numbers_of
 from hitcurve.sources.opening import OtherSchema, Parquet, all_parquet
 from hitcurve.sources.pieces import Piece, Source, Task, piece_of

@@ -29,8 +29,8 @@ from hitcurve._base.files import (
     opened,
     parquet_errors,
 )
+from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
-from hitcurve.shown.grid import many
 from hitcurve.sources.cells import (
     KNOWN,
     LABELS,

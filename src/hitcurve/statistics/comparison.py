@@ -26,12 +26,13 @@ from hitcurve._base.checks import (
     quoted,
 )
 from hitcurve._base.extras import advice, needed
+from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.shown.board import Tested, board, record_of, says_how_good
-from hitcurve.shown.grid import Grid, between, many, number, rendered
+from hitcurve.shown.grid import Grid, between, number, rendered
 from hitcurve.shown.means import Evaluated, systems_of
 from hitcurve.shown.printed import Printed, as_utf8, checked_digits, part_of_page
 from hitcurve.statistics import intervals

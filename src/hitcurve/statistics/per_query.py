@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hitcurve._base.checks import as_real
+from hitcurve._base.words import many
 from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
 from hitcurve.measures import Measure
-from hitcurve.shown.grid import many
 from hitcurve.shown.means import Evaluated, titles
 from hitcurve.statistics.resampling import as_measure
 
