@@ -323,6 +323,11 @@ class ByLevel(dict[int, float]):
         return ByLevel, (dict(self), self.otherwise)
 
 
+def as_measure(measure: str | Measure) -> Measure:
+    """The measure that has this name. A measure is returned as it is."""
+    return measure if isinstance(measure, Measure) else parse(measure)
+
+
 def of_levels(curve: HitCurve | HitCurves | GainCurve | GainCurves) -> TypeIs[GainCurve | GainCurves]:
     """Whether the items of the curves have levels."""
     return bool(curve._family == "gains")

@@ -13,9 +13,9 @@ from hitcurve._base.words import are, many
 
 
 def as_measure(name):
-    """The measure that has this name. A measure is returned as it is."""
-    from hitcurve.measures import parse
-    return name if callable(name) else parse(name)
+    """That of hitcurve.measures, whose table takes a while to import."""
+    from hitcurve import measures
+    return measures.as_measure(name)
 
 
 # The curves do not inherit from the two classes below but take over each method by its name: a compiled class with a base in

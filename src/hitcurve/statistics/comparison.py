@@ -30,7 +30,7 @@ from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
-from hitcurve.measures import Measure, of_ir_measures
+from hitcurve.measures import Measure, as_measure, of_ir_measures
 from hitcurve.shown.board import Tested, board, record_of, says_how_good
 from hitcurve.shown.grid import Grid, between, number, rendered
 from hitcurve.shown.means import Evaluated, systems_of
@@ -46,7 +46,7 @@ from hitcurve.statistics.paired import (
     tukey,
 )
 from hitcurve.statistics.per_query import held_measures, per_query
-from hitcurve.statistics.resampling import Kinds, as_measure, entropy, item_blocks, resampled_means
+from hitcurve.statistics.resampling import Kinds, entropy, item_blocks, resampled_means
 
 __all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of", "too_few"]
 

@@ -16,10 +16,9 @@ from hitcurve._base.workers import check_workers
 from hitcurve.curves.base import counted
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, as_measure
 from hitcurve.results import ConfidenceInterval, Interval
 from hitcurve.statistics.resampling import (
-    as_measure,
     check_plain,
     curve_blocks,
     drawn_curves,

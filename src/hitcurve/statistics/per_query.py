@@ -12,9 +12,8 @@ from hitcurve._base.checks import as_real
 from hitcurve._base.words import many
 from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, as_measure
 from hitcurve.shown.means import Evaluated, titles
-from hitcurve.statistics.resampling import as_measure
 
 __all__ = ["held_measures", "ids_of", "in_one_order", "per_query"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from hitcurve._base.checks import check_choice, check_count
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.hit import HitCurve
-from hitcurve.measures import Measure
+from hitcurve.measures import Measure, as_measure
 from hitcurve.results import PValue
-from hitcurve.statistics.resampling import BLOCK_ROWS, as_measure, check_plain, drawn_curves, in_chunks
+from hitcurve.statistics.resampling import BLOCK_ROWS, check_plain, drawn_curves, in_chunks
 
 __all__ = ["p_value", "random_ranks"]
 

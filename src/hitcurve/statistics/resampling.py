@@ -19,13 +19,11 @@ from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.curves.gain import GainCurve, GainCurves, gain_curves_of
 from hitcurve.curves.hit import HitCurve, HitCurves, curves_of
 from hitcurve.curves.sorted import group_starts
-from hitcurve.measures import Measure, parse
 from hitcurve.results import NO_WEIGHTS
 
 __all__ = [
     "BLOCK_ROWS",
     "Kinds",
-    "as_measure",
     "check_plain",
     "curve_blocks",
     "drawn_curves",
@@ -43,10 +41,6 @@ _BLOCK_TABLES = 1 << 10
 
 
 # --- arguments ----------------------------------------------------------------------------------------------
-
-
-def as_measure(measure: str | Measure) -> Measure:
-    return measure if isinstance(measure, Measure) else parse(measure)
 
 
 def check_plain(curve: HitCurve | GainCurve, what: str) -> None:
