@@ -13,6 +13,8 @@ from register import HITS
 import hitcurve as hc
 
 SIZES = [*range(6), pytest.param(6, marks=pytest.mark.slow)]
+SIZES_AND_MISSING = [pytest.param(n, missing, marks=pytest.mark.slow if n + missing > 6 or n == 6 else ())
+                     for n in range(7) for missing in (0, 2)]  # fmt: skip
 KS = (1, 2, 3, 5, 8)
 FRACTIONS = (0.07, 0.5)
 REFUSED = object()
@@ -109,8 +111,7 @@ def differences(got, expected):
     ]
 
 
-@pytest.mark.parametrize("missing", [0, 2])
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize(("n", "missing"), SIZES_AND_MISSING)
 def test_every_number(n, missing):
     for y_true, y_score, items, relevant in patterns(n):
         R = sum(relevant) + missing
@@ -119,8 +120,7 @@ def test_every_number(n, missing):
         assert all_close(got, expected), (y_true, y_score, R, differences(got, expected))
 
 
-@pytest.mark.parametrize("missing", [0, 2])
-@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize(("n", "missing"), SIZES_AND_MISSING)
 def test_every_number_of_many_queries(n, missing):
     """All rankings of one size as the rows of one input: the numbers of each alone, to the last bit."""
     rows = list(patterns(n))

@@ -391,11 +391,11 @@ def test_queries_too_large_for_a_task_are_counted(frame, items):
     [
         ("string", "if(q % 7 = 0, '', concat('the query ', repeat('é', int(q % 5)), q))"),
         ("binary", "encode(string(q), 'utf-8')"),
-        ("tinyint", "tinyint(q % 100 - 50)"),
-        ("boolean", "q % 2 = 0"),
+        pytest.param("tinyint", "tinyint(q % 100 - 50)", marks=pytest.mark.slow),
+        pytest.param("boolean", "q % 2 = 0", marks=pytest.mark.slow),
         ("float", "if(q % 3 = 0, float('nan'), if(q % 3 = 1, float('-0.0'), float(q)))"),
         ("decimal(20,3)", "cast(q / 8 as decimal(20, 3))"),
-        ("date", "date_from_unix_date(int(q))"),
+        pytest.param("date", "date_from_unix_date(int(q))", marks=pytest.mark.slow),
         ("timestamp", "timestamp_micros(q * 1234567890123)"),
     ],
 )
@@ -420,7 +420,7 @@ def test_types_of_queries(spark, frame, items, kind, of_query, large):
     assert found == dict(zip(sorted(codes), values, strict=True))
 
 
-@pytest.mark.parametrize("max_query", [None, 3])
+@pytest.mark.parametrize("max_query", [None, pytest.param(3, marks=pytest.mark.slow)])
 def test_means_pass_over_queries_without_a_relevant_item(spark, max_query):
     from hitcurve.spark import gain_curves, hit_curves
 

@@ -108,7 +108,7 @@ def test_standard_streams_that_are_files():
     assert (status, "</html>" in out, out.endswith("AP  0.7917\n")) == (0, True, True)
 
 
-@pytest.mark.parametrize("there", [None, "text", "link"])
+@pytest.mark.parametrize("there", [None, pytest.param("text", marks=pytest.mark.slow), "link"])
 @pytest.mark.parametrize(("flag", "output"), OUTPUTS)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_full_device_keeps_what_was_there_and_prints_the_numbers(command, flag, output, there):

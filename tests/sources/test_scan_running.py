@@ -167,7 +167,7 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.fixture(params=["threads", "processes", "distributed"])
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow), "distributed"])
 def dask_scheduler(request):
     if request.param != "distributed":
         yield request.param
