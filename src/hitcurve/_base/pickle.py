@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 MAKERS: dict[str, Callable[..., Any]] = {}  # filled by the modules of the classes
@@ -30,5 +29,7 @@ def judgments_or_run(*parts: Any) -> Any:
 
 def _of(module: str, name: str) -> Callable[..., Any]:
     """The maker of the class `name`. Importing `module` adds the maker to `MAKERS`."""
+    from importlib import import_module  # which few programs need
+
     import_module(module)
     return MAKERS[name]
