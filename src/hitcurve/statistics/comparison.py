@@ -321,7 +321,8 @@ class Comparison(Printed):
         >>> comparison.to_pandas()["system"].tolist(), comparison.to_pandas("systems")["system"].tolist()
         (['b'], ['a', 'b'])
         """
-        return needed("pandas", "to_pandas").DataFrame(self._columns(table))
+        columns = self._columns(table)  # first: a bad argument is an error without pandas too
+        return needed("pandas", "to_pandas").DataFrame(columns)
 
     def to_polars(self, table: str = "differences") -> Any:
         """A polars.DataFrame of the differences or of the systems.
@@ -343,7 +344,8 @@ class Comparison(Printed):
         >>> comparison.to_polars()["system"].to_list(), comparison.to_polars("systems")["system"].to_list()
         (['b'], ['a', 'b'])
         """
-        return needed("polars", "to_polars").DataFrame(self._columns(table))
+        columns = self._columns(table)  # first: a bad argument is an error without polars too
+        return needed("polars", "to_polars").DataFrame(columns)
 
     def plot(self, kind: str = "differences", *, measure: str | None = None, ax: Any = None) -> Any:
         """Draw the differences or the systems with their intervals (a forest plot).
