@@ -72,6 +72,7 @@ def test_a_recall_lies_between_0_and_1(recall):
 
 def test_the_command(tmp_path, capsys):
     """A share in percent with all the digits of its float."""
+    pytest.importorskip("pyarrow")
     path = tmp_path / "screen.csv"
     path.write_text("active,score\n" + "".join(f"{int(i < 19)},{50 - i}\n" for i in range(49)), encoding="utf-8")
     shares = [100 * k / 49 for k in (1, 7, 13, 19)]

@@ -34,6 +34,7 @@ def run(capsys, *arguments):
 @pytest.fixture
 def screen(tmp_path, monkeypatch):
     """A file, its columns and its groups, all of such names."""
+    pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     file, label, score, other, group, *groups = names(9)
     rows = [[at % 3 % 2, at % 7, -at, groups[at % 4]] for at in range(60)]

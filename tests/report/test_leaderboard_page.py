@@ -168,6 +168,7 @@ def test_runs_are_drawn(capsys, tmp_path, paths):
 
 def test_without_matplotlib_the_page_says_that_it_has_no_pictures(capsys, monkeypatch, tmp_path, paths):
     """Of runs and of a table; a picture by itself stays an error."""
+    pytest.importorskip("pyarrow")
     table, out = tmp_path / "table.csv", tmp_path / "out.html"
     table.write_text("y,s\n1,2\n0,1\n1,0\n")
     for name in ["matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))]:
