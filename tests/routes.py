@@ -217,6 +217,12 @@ class World(NamedTuple):
                 [level for doc, level in judged.items() if level > 0 and doc not in scored]))  # fmt: skip
         return found
 
+    @property
+    def tied(self):
+        """Whether a document with a judgment shares its score with another document."""
+        return any(list(scored.values()).count(scored[doc]) > 1 for name, scored in self.run.items()
+                   for doc in scored.keys() & self.qrels.get(name, {}).keys())  # fmt: skip
+
     def judged(self, name, ties="expected"):
         """The query for the slow twin; "docid" gives each document its own place."""
         levels, scored = self.qrels[name], self.run.get(name, {})
