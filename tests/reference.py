@@ -463,9 +463,12 @@ def hits_at(rank, k=None, *, fraction=None, ties="expected"):
     return of_hits(rank, k, ties, Fraction)
 
 
-def precision(rank, k=None, *, fraction=None, ties="expected"):
+def precision(rank, k=None, *, fraction=None, normalize="k", ties="expected"):
+    if normalize not in ("k", "ranked"):
+        raise ValueError("normalize")
     k = cutoff(rank, k, fraction)
-    return of_hits(rank, k, ties, lambda h: ratio(h, k))
+    places = min(k, max(num_items(rank), 1)) if normalize == "ranked" else k
+    return of_hits(rank, k, ties, lambda h: ratio(h, places))
 
 
 def recall(rank, k=None, *, fraction=None, normalize="relevant", ties="expected"):

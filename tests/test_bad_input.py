@@ -115,6 +115,7 @@ for name, value, says in [
 ]:
     error = (ValueError, TypeError) if not isinstance(value, str) else ValueError
     bad(f"{name} {value}", error, name, says)(lambda name=name, value=value: ap(**{name: value}))
+bad("normalize of precision", ValueError, "normalize", "min", "ranked")(lambda: curve().precision(2, normalize="min"))
 bad("normalize of recall", ValueError, "normalize", "hits", "min")(lambda: curve().recall(2, normalize="hits"))
 bad("normalize without a cutoff", ValueError, "normalize", "mean")(lambda: curve().average_precision(normalize="mean"))
 bad("tiebreak length", ValueError, "tiebreak", r"\b4\b", r"\b5\b")(lambda: ap(tiebreak=[1, 2, 3, 4]))

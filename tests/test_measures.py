@@ -139,7 +139,7 @@ def test_a_measure_is_a_constant():
         ("infap@5", "infAP takes no cutoff"),
         ("F", "F needs a cutoff: F1@10, F0.5@10 or F2@1%"),
         ("F0@10", "beta must be above 0"),
-        ("P", "P needs a cutoff: P@10 or P@1%"),
+        ("P", "P needs a cutoff: P@10, P@1% or P(norm=ranked)@10"),
         ("ROCE", "ROCE needs a cutoff: ROCE@1%"),
         ("ROCE@10", "the cutoff of ROCE is a share: ROCE@1%"),
         ("AP@1%", "the cutoff of AP is a rank: AP@10"),

@@ -39,6 +39,32 @@ def random_rankings():
 RANKINGS = list(random_rankings())
 
 
+# --- precision of the items ranked --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 3, 10, 400, 2**40])
+@pytest.mark.parametrize("case", range(0, len(RANKINGS), 3))
+def test_precision_of_the_items_ranked(case, k):
+    """Hits among the first min(k, n) of n items, divided by min(k, n): pre@k of XGBoost (tied items in the order given),
+    PrecisionAt of CatBoost (tied relevant items last), PrecisionMetric of TF-Ranking, retrieval_precision of torcheval."""
+    y, s = RANKINGS[case]
+    places = min(k, len(y))
+    stable = y[np.argsort(-s.astype(np.float64), kind="stable")]
+    assert hc.HitCurve(y, s, tiebreak="order").precision(k, normalize="ranked") == stable[:places].sum() / places
+    last = y[np.lexsort((y, -s.astype(np.float64)))]
+    assert hc.HitCurve(y, s).precision(k, normalize="ranked", ties="worst") == last[:places].sum() / places
+
+
+def test_precision_of_seven_items():
+    """torcheval's own test of retrieval_precision: seven items, four relevant, k = 10."""
+    curve = hc.HitCurve.from_ranked([1, 0, 1, 0, 1, 0, 1])
+    assert (curve.precision(10), curve.precision(10, normalize="ranked")) == (2 / 5, 4 / 7)
+    assert curve.precision([7, 8], normalize="ranked").tolist() == [4 / 7, 4 / 7]
+    nothing = hc.HitCurve([], [])
+    assert nothing.precision(3, normalize="ranked") == 0.0  # TF-Ranking's divide_no_nan
+    assert np.isnan(nothing.precision(normalize="ranked"))
+
+
 # --- scikit-learn -------------------------------------------------------------------------------------------
 
 

@@ -72,6 +72,7 @@ enum {
     /* [parameter: recall times num_relevant, a real number from 0 to num_relevant. A number within rounding error of a
      * whole number counts as the whole number.] */
     HITCURVE_INTERPOLATED_PRECISION = 25,
+    HITCURVE_PRECISION_OF_RANKED = 26,  /* [k]: divided by min(k, num_items) */
 };
 
 /* The defaults are zeros: clear the struct with memset, then set `size` and the options that differ. A NULL pointer to

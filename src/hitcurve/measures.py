@@ -435,9 +435,11 @@ MEASURES: tuple[Definition, ...] = (
          "interp=continuous: expected spreads hits evenly over a group, as threshold does; neither is the mean over "
          "the orders. norm=hits: best and worst are no bounds: fewer hits above the cutoff may give more",
          report={"AP": "average precision"}),
-    _row("P", "P@10 P@1%", "precision: relevant items among the first k, divided by k",
-         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="precision", synonyms="P_K",
-         cutoffs=_AT, report={"P@K": "hit rate: as a share of the {at}"}),
+    _row("P", "P@10 P@1% P(norm=ranked)@10",
+         "precision: relevant items among the first k, divided by k (norm=ranked: by min(k, N))",
+         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93; norm=ranked: XGBoost, CatBoost, TF-Ranking",
+         method="precision", synonyms="P_K", cutoffs=_AT, options=(Option("norm", "normalize", _choice("k", "ranked")),),
+         report={"P@K": "hit rate: as a share of the {at}"}),
     _row("R", "R@1000 R@1% R(norm=min)@10",
          "recall: relevant items among the first k, divided by R (norm=min: by min(k, R))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="recall", synonyms="recall_K",
@@ -704,7 +706,7 @@ def _parsed(text: str) -> Measure:
             options.setdefault("norm", "relevant")
         elif "norm" in options:
             raise ValueError(f"{text!r}: norm= needs a cutoff: write {text}@10")
-    elif options.get("norm") == "relevant":  # as without it
+    elif (record.name, options.get("norm")) in (("R", "relevant"), ("P", "k")):  # as without it
         del options["norm"]
     written = []
     for option in _taken(record):

@@ -542,6 +542,11 @@ cdef double precision(const Table* table, const Reading* reading) noexcept nogil
     return NAN if k == 0 else hits_at(table, reading) / k
 
 
+cdef double precision_of_ranked(const Table* table, const Reading* reading) noexcept nogil:
+    cdef int64_t k = cutoff(table, reading)
+    return NAN if k == 0 else hits_at(table, reading) / <double>max(1, min(k, table.num_items))
+
+
 cdef double recall(const Table* table, const Reading* reading) noexcept nogil:
     return NAN if table.num_relevant == 0 else hits_at(table, reading) / <double>table.num_relevant
 
@@ -809,6 +814,7 @@ record(MEASURE_MEAN_RANK, "mean_rank", mean_rank, ALL_READINGS, ALL_RANKS)
 record(MEASURE_PARTIAL_ROC_AUC, "roc_auc", partial_roc_auc, ALL_READINGS, ALL_RANKS, POSITIVE)
 record(MEASURE_PARTIAL_ROC_AREA, "roc_auc", partial_roc_area, ALL_READINGS, ALL_RANKS, POSITIVE)
 record(MEASURE_INTERPOLATED_PRECISION, "interpolated_precision", interpolated_precision, ALL_READINGS, 0, NOT_NEGATIVE)
+record(MEASURE_PRECISION_OF_RANKED, "precision", precision_of_ranked, ALL_READINGS, CUTOFF | DIVIDES)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:

@@ -16,6 +16,7 @@ _Interpolation: TypeAlias = Literal[
     "101-point-float", None
 ]
 _Normalize: TypeAlias = Literal["min", "relevant", "hits"]
+_PrecisionNormalize: TypeAlias = Literal["k", "ranked"]
 _RecallNormalize: TypeAlias = Literal["relevant", "min"]
 _Empty: TypeAlias = Literal["skip", "zero", "one", "raise"]
 _NanPolicy: TypeAlias = Literal["raise", "worst", "omit"]
@@ -107,9 +108,11 @@ class Hits(Curve[_V, _N]):
     @overload
     def interpolated_precision(self, recall: _Numbers | Sequence[Fraction], *, ties: _Ties = "expected") -> _Floats: ...
     @overload
-    def precision(self, k: _K = None, *, fraction: _Share = None, ties: _Ties = "expected") -> _V: ...
+    def precision(self, k: _K = None, *, fraction: _Share = None, normalize: _PrecisionNormalize = "k",
+                  ties: _Ties = "expected") -> _V: ...
     @overload
-    def precision(self, k: _Ks = None, *, fraction: _Shares = None, ties: _Ties = "expected") -> _Floats: ...
+    def precision(self, k: _Ks = None, *, fraction: _Shares = None, normalize: _PrecisionNormalize = "k",
+                  ties: _Ties = "expected") -> _Floats: ...
     @overload
     def recall(self, k: _K = None, *, fraction: _Share = None, normalize: _RecallNormalize = "relevant",
                ties: _Ties = "expected") -> _V: ...

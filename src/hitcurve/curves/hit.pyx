@@ -319,10 +319,8 @@ cdef class Hits(Curve):
         """
         return self.at_rate(formulas.MEASURE_INTERPOLATED_PRECISION, ties, recall, "recall", self.num_relevant, True)
 
-    def precision(self, k=None, *, fraction=None, ties="expected"):
+    def precision(self, k=None, *, fraction=None, normalize="k", ties="expected"):
         """Precision among the first k items, h(k) / k (Kent et al. 1955).
-
-        Places beyond the last item count as not relevant.
 
         Parameters
         ----------
@@ -331,6 +329,11 @@ cdef class Hits(Curve):
         fraction : float or array of float, in place of k
             A share of the items: k = ceil(fraction * N), computed exactly for the decimal as written (0.07 of 100 is 7).
             A float that was computed as k / N stands for rank k.
+        normalize : {"k", "ranked"}
+            The divisor of the hits. ``"k"`` divides by k: places beyond the last item count as not relevant (trec_eval).
+            ``"ranked"`` divides by min(k, N), the number of items that are ranked among the first k (XGBoost's ``pre``,
+            CatBoost's ``PrecisionAt``, TF-Ranking's ``PrecisionMetric``, torcheval's ``retrieval_precision`` with
+            ``limit_k_to_size=True``). The two values differ only if k exceeds N.
         ties : {"expected", "best", "worst", "threshold"}
             Which number of hits counts if k falls inside a tie group: the value of a straight line across the group
             (expected, threshold), the greatest number of any order (best), or the least number (worst).
@@ -348,7 +351,11 @@ cdef class Hits(Curve):
         (0.75, 0.5)
         >>> curve.precision([1, 3]).round(4).tolist()
         [1.0, 0.6667]
+        >>> curve.precision(10), curve.precision(10, normalize="ranked")
+        (0.3, 0.5)
         """
+        if check_choice(normalize, "normalize", ("k", "ranked")) == "ranked":
+            return self.measured(formulas.MEASURE_PRECISION_OF_RANKED, ties, k, fraction)
         return self.measured(formulas.MEASURE_PRECISION, ties, k, fraction)
 
     def recall(self, k=None, *, fraction=None, normalize="relevant", ties="expected"):

@@ -578,7 +578,8 @@ def _is_summed(measure: Measure, reading: str) -> bool:
     """
     if "judged" in measure.record.of or "levels" in measure.record.of:
         return True
-    if measure.record.name not in SUMS or "interpolation" in dict(measure.keywords):
+    keywords = dict(measure.keywords)
+    if measure.record.name not in SUMS or "interpolation" in keywords or keywords.get("normalize") == "ranked":
         return False
     return reading == "ranks" or any(gain < 0 or level <= 0 for level, gain in plans.signed_gains(measure))
 
