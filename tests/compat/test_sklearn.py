@@ -117,12 +117,24 @@ def test_two_classes(seed, n, share, kind, weighing, label, drop):
          "column": flags.astype(int)[:, None]}[label]
     s, weight = scores(kind, rng, n), weights(weighing, rng, n)
     named = {"pos_label": "yes"} if label in ("text", "object") else {}
-    for name in ("precision_recall_curve", "roc_curve"):
+    for name in ("precision_recall_curve", "roc_curve", "det_curve"):
         agree(name, y, s, sample_weight=weight, drop_intermediate=drop, **named)
     agree("average_precision_score", y, s, sample_weight=weight, **named)
     if weighing != "negative":  # the curve is none then
         for max_fpr in (None, 1, 0.3):
             agree("roc_auc_score", y, s, sample_weight=weight, max_fpr=max_fpr)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 60), SCORES, WEIGHTS, st.booleans())
+def test_bits_of_det_curve(seed, n, kind, weighing, drop):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation([0, 1, *rng.integers(0, 2, n - 2)])
+    s, weight = scores(kind, rng, n), weights(weighing, rng, n)
+    options = {"sample_weight": weight, "drop_intermediate": drop}
+    pairs = zip(outcome(ours.det_curve, (y, s), options)[0], outcome(theirs.det_curve, (y, s), options)[0], strict=True)
+    for here, there in pairs:
+        # Of tied scores 0.0 and -0.0 either may be the threshold: adding 0.0 makes them one.
+        assert (here.dtype, (here + 0.0).tobytes()) == (there.dtype, (there + 0.0).tobytes())
 
 
 def test_negative_weights_of_areas():
@@ -288,6 +300,11 @@ ERRORS = [
     ("label_ranking_average_precision_score", (W, [[1, 2]]), {}),
     ("label_ranking_loss", ([[0, 1], [1, 2]], W), {}),
     ("coverage_error", (Y, S), {}),
+    ("det_curve", ([1, 1, 1, 1], S), {}),
+    ("det_curve", ([0, 1, 2, 1], S), {}),
+    ("det_curve", ([0, 1, 2, 1], S), {"pos_label": 1}),
+    ("det_curve", (["a", "b", "a", "b"], S), {}),
+    ("det_curve", (Y, S), {"sample_weight": [0, 0, 0, 0]}),
     ("coverage_error", (W, np.ones((2, 3))), {}),
     ("ndcg_score", (W, [[1, np.nan], [1, 2]]), {}),
     ("ndcg_score", ([[-1, 2]], [[1, 2]]), {}),
@@ -318,6 +335,7 @@ def test_errors(case):
         ("average_precision_score", (Y, S), {"pos_label": [1]}),
         ("average_precision_score", (1, S), {}),
         ("precision_recall_curve", (Y, S), {"drop_intermediate": "no"}),
+        ("det_curve", (Y, S), {"drop_intermediate": 1}),
         ("roc_auc_score", (Y, S), {"max_fpr": 0}),
         ("roc_auc_score", (Y, S), {"max_fpr": 1.5}),
         ("roc_auc_score", (Y, S), {"multi_class": "both"}),

@@ -44,7 +44,7 @@ from hitcurve.compat._sklearn_checks import (
 )
 
 __all__ = [
-    "UndefinedMetricWarning", "auc", "average_precision_score", "coverage_error", "dcg_score",
+    "UndefinedMetricWarning", "auc", "average_precision_score", "coverage_error", "dcg_score", "det_curve",
     "label_ranking_average_precision_score", "label_ranking_loss", "ndcg_score", "precision_recall_curve",
     "roc_auc_score", "roc_curve", "top_k_accuracy_score",
 ]
@@ -370,6 +370,58 @@ def roc_curve(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight
         fps, tps, thresholds = _kept((np.diff(fps, 2) != 0) | (np.diff(tps, 2) != 0), fps, tps, thresholds)
     fpr, tpr = _rates(fps, tps)
     return fpr, tpr, np.append(np.inf, thresholds.astype(np.float64))
+
+
+def det_curve(y_true: Any, y_score: Any, pos_label: Any = None, sample_weight: Any = None,
+              drop_intermediate: bool = False) -> tuple[Any, Any, Any]:
+    """False positive and false negative rate at each distinct score, lowest score first.
+
+    A point counts the items with at least its score as positive. The curve begins at the last point without a false
+    negative and ends at the first point without a false positive.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Labels of two classes. Without `pos_label` they are 0 and 1, or -1 and 1.
+    y_score : array-like of shape (n_samples,)
+    pos_label : int, float, bool or str, optional
+    sample_weight : array-like of shape (n_samples,), optional
+        Items of weight 0 are left out.
+    drop_intermediate : bool
+        Leave out points that have as many positive items as both of their neighbours.
+
+    Returns
+    -------
+    fpr, fnr : ndarray of shape (n_thresholds,)
+    thresholds : ndarray of shape (n_thresholds,)
+        Distinct scores in rising order, as float64. The last threshold is infinity if the best score has a false positive.
+
+    References
+    ----------
+    A. Martin, G. Doddington, T. Kamm, M. Ordowski, M. Przybocki, "The DET curve in assessment of detection task
+    performance", Eurospeech 1997.
+
+    Examples
+    --------
+    >>> for column in det_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8]):
+    ...     print(column)
+    [0.5 0.5 0. ]
+    [0.  0.5 0.5]
+    [0.35 0.4  0.8 ]
+    """
+    need_bool("drop_intermediate", drop_intermediate)
+    labels = as_array(y_true, "y_true")
+    fps, tps, thresholds = _counts(flags_of(labels, pos_label), as_array(y_score, "y_score"), as_weights(sample_weight))
+    fps, tps = np.append(0.0, fps), np.append(0.0, tps)
+    thresholds = np.append(np.inf, thresholds.astype(np.float64))
+    if drop_intermediate and fps.size > 2:
+        moved = np.diff(tps) != 0
+        fps, tps, thresholds = _kept(moved[:-1] | moved[1:], fps, tps, thresholds)
+    if np.unique(labels).size != 2:
+        raise ValueError("Only one class is present in y_true. Detection error tradeoff curve is not defined in that case.")
+    first = int(np.searchsorted(fps, 0.0, side="right")) - 1
+    part = slice(first if first >= 0 else None, int(np.searchsorted(tps, tps[-1])) + 1)
+    return fps[part][::-1] / fps[-1], (tps[-1] - tps)[part][::-1] / tps[-1], thresholds[part][::-1]
 
 
 def roc_auc_score(y_true: Any, y_score: Any, *, average: str | None = "macro", sample_weight: Any = None,
