@@ -1,5 +1,5 @@
 # Kernels of expected reciprocal rank. Plain pointers, no Python objects. The caller raises what a signal raised.
-from libc.math cimport exp2, expm1
+from libc.math cimport exp2, expm1, log, pow
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.formulas cimport add
@@ -12,6 +12,12 @@ cdef struct Stop:
     double chance
     int64_t count
 
+# What an item adds at a rank.
+cdef enum Fade:
+    FADE_RANK   # 1 / rank
+    FADE_LOG    # 1 / log2(rank + 1)
+    FADE_POWER  # power^(rank - 1)
+
 # The state that passes from tie group to tie group.
 cdef struct Err:
     double reached           # the chance to reach the next tie group; 0 if negligible
@@ -20,6 +26,9 @@ cdef struct Err:
     int64_t* work            # the caller's work since the last check for Ctrl-C
     double** values          # the caller's memory, which grows
     Py_ssize_t* values_size
+    Fade fade
+    double power
+    double log_power         # 0 for other discounts than FADE_POWER
 
 
 cdef inline double stop_chance(double level, double top) noexcept nogil:
@@ -34,11 +43,23 @@ cdef inline void start_err(Err* err, double** values, Py_ssize_t* values_size, i
     err.work = work
     err.values = values
     err.values_size = values_size
+    err.fade = FADE_RANK
+    err.power = 1.0
+    err.log_power = 0.0
+
+
+cdef inline double at_rank(const Err* err, double value, double rank) noexcept nogil:
+    """A value times the discount of a rank, which need not be whole."""
+    if err.fade == FADE_RANK:
+        return value / rank
+    if err.fade == FADE_LOG:
+        return value * (0.6931471805599453 / log(rank + 1.0))
+    return value * pow(err.power, rank - 1.0)
 
 
 cdef inline void stop_at(Err* err, double chance, int64_t rank) noexcept nogil:
     """Adds the item at the next rank with a chance to stop."""
-    add(&err.total, &err.carry, chance * err.reached / <double>rank)
+    add(&err.total, &err.carry, at_rank(err, chance * err.reached, <double>rank))
     err.reached *= 1.0 - chance
 
 

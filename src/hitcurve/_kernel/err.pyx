@@ -1,9 +1,11 @@
 """Expected reciprocal rank (Chapelle, Metzler, Zhang & Grinspan 2009, CIKM), and its mean over all orders of ties.
 
+A discount other than 1 / rank makes the same sum for measures of novelty.
+
 The first ranks of a run and of a tie group are added one by one. The others are an integral with the corrections of the
 Euler-Maclaurin formula, so that the time for a row depends on its levels and not on its items.
 """
-from libc.math cimport atan, cos, cosh, exp, fmin, log, log1p, pow, sin, sinh, sqrt
+from libc.math cimport INFINITY, atan, cos, cosh, exp, fmin, log, log1p, pow, sin, sinh, sqrt
 from libc.stdint cimport int64_t
 
 from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, add
@@ -35,36 +37,47 @@ cdef bint signalled(int64_t* work, int64_t more) noexcept nogil:
         return PyErr_CheckSignals() != 0
 
 
-cdef inline double in_run(double chance, double fall, double above, double i) noexcept nogil:
+cdef inline double in_run(const Err* err, double chance, double fall, double above, double i) noexcept nogil:
     """The term of the i-th item of a run, continued to real i."""
-    return chance * exp((i - 1.0) * fall) / (above + i)
+    return at_rank(err, chance * exp((i - 1.0) * fall), above + i)
 
 
-cdef inline double corrections_of_run(double chance, double fall, double above, double i) noexcept nogil:
-    """The correction of the midpoint Euler-Maclaurin formula at an end, from the first and the third derivative."""
+cdef inline double differences(const double* near) noexcept nogil:
+    """The correction of the midpoint Euler-Maclaurin formula at an end, from the four places around the end."""
+    return (near[1] - near[2]) / 24.0 + 17.0 / 5760.0 * (near[3] - near[0] - 3.0 * (near[2] - near[1]))
+
+
+cdef inline double corrections_of_run(const Err* err, double chance, double fall, double above, double i) noexcept nogil:
+    """The correction of the midpoint Euler-Maclaurin formula at an end; of 1 / rank from the first and third derivative."""
     cdef double v = 1.0 / (above + i), slope = fall - v
-    return in_run(chance, fall, above, i) * (
+    cdef double[4] near
+    cdef int j
+    if err.fade != FADE_RANK:
+        for j in range(4):
+            near[j] = in_run(err, chance, fall, above, i - 1.5 + <double>j)
+        return differences(near)
+    return in_run(err, chance, fall, above, i) * (
         -slope / 24.0 + 7.0 / 5760.0 * (slope * slope * slope + 3.0 * slope * v * v - 2.0 * v * v * v))
 
 
-cdef double rest_of_run(double chance, double fall, double above, double first, double last) noexcept nogil:
+cdef double rest_of_run(const Err* err, double chance, double fall, double above, double first, double last) noexcept nogil:
     """The sum of the terms of a run from item `first` to item `last`."""
     cdef double left = first - 0.5, stop = last + 0.5, total = 0.0, carry = 0.0, right, half, middle, term
     cdef int i
-    add(&total, &carry, -corrections_of_run(chance, fall, above, left))
+    add(&total, &carry, -corrections_of_run(err, chance, fall, above, left))
     while left < stop:
-        right = fmin(stop, left + fmin(0.5 * (above + left), -2.0 / fall))
+        right = fmin(stop, left + fmin(0.5 * (above + left), -2.0 / (fall + err.log_power)))
         half = 0.5 * (right - left)
         middle = left + half
         term = 0.0
         for i in range(4):
-            term += half * GAUSS_WEIGHT[i] * (in_run(chance, fall, above, middle - half * GAUSS_NODE[i])
-                                              + in_run(chance, fall, above, middle + half * GAUSS_NODE[i]))
+            term += half * GAUSS_WEIGHT[i] * (in_run(err, chance, fall, above, middle - half * GAUSS_NODE[i])
+                                              + in_run(err, chance, fall, above, middle + half * GAUSS_NODE[i]))
         add(&total, &carry, term)
         if term < 1e-20 * total:
             return total + carry
         left = right
-    add(&total, &carry, corrections_of_run(chance, fall, above, stop))
+    add(&total, &carry, corrections_of_run(err, chance, fall, above, stop))
     return total + carry
 
 
@@ -82,7 +95,7 @@ cdef bint err_in_order(Err* err, const Stop* stop, int64_t above, int64_t last) 
             err.reached = 0.0
             break
     if number > RUN and err.reached > 0.0:
-        add(&err.total, &err.carry, reached * rest_of_run(stop.chance, fall, <double>above, RUN + 1, <double>number))
+        add(&err.total, &err.carry, reached * rest_of_run(err, stop.chance, fall, <double>above, RUN + 1, <double>number))
         err.reached = reached * exp(<double>number * fall)
         if err.reached < 6e-19:
             err.reached = 0.0
@@ -211,7 +224,12 @@ cdef bint place_by_place(Err* err, const Stop* stops, Py_ssize_t n, int64_t abov
         fall = 0.0
         for j in range(draws.low, min(draws.high + 1, depth)):
             fall += draws.likely[j] * <double>(hits - j) * falls[j + 1]
-        add(&err.total, &err.carry, err.reached * fall / (<double>(draws.all - t) * <double>(above + t + 1)))
+        fall *= err.reached
+        if err.fade == FADE_RANK:
+            fall /= <double>(draws.all - t) * <double>(above + t + 1)
+        else:
+            fall = at_rank(err, fall / <double>(draws.all - t), <double>(above + t + 1))
+        add(&err.total, &err.carry, fall)
         draw(&draws)
         if draws.low == depth:
             break
@@ -280,7 +298,7 @@ cdef double fall_at(const Stop* stops, Py_ssize_t n, double tied, double place) 
     return value / whole / tied
 
 
-cdef double last_places(const Stop* stops, Py_ssize_t n, double above, double tied, int behind) noexcept nogil:
+cdef double last_places(const Err* err, const Stop* stops, Py_ssize_t n, double above, double tied, int behind) noexcept nogil:
     """The sum of the terms of the places near the end of a tie group, except for so many at the very end.
 
     For a place with s places after it, the difference is the sum of C(s, j - 1) / C(tied, j) times the chance to stop j
@@ -315,42 +333,44 @@ cdef double last_places(const Stop* stops, Py_ssize_t n, double above, double ti
         for j in range(1, s + 2):
             fall += ways * times[j]
             ways *= <double>(s - j + 1) / j * ((j + 1.0) / (tied - j))
-        add(&total, &carry, fall / (above + tied - s))
+        add(&total, &carry, at_rank(err, fall, above + tied - s))
     return total + carry
 
 
-cdef inline double share_at(const Stop* stops, Py_ssize_t n, double above, double tied, double place) noexcept nogil:
-    return fall_at(stops, n, tied, place) / (above + place)
+cdef inline double share_at(const Err* err, const Stop* stops, Py_ssize_t n, double above, double tied,
+                            double place) noexcept nogil:
+    return at_rank(err, fall_at(stops, n, tied, place), above + place)
 
 
-cdef double corrections_at(const Stop* stops, Py_ssize_t n, double above, double tied, double end) noexcept nogil:
+cdef double corrections_at(const Err* err, const Stop* stops, Py_ssize_t n, double above, double tied,
+                           double end) noexcept nogil:
     """The same corrections for a tie group, from differences of the four places around the end."""
     cdef double[4] near
     cdef int i
     for i in range(4):
-        near[i] = share_at(stops, n, above, tied, end - 1.5 + <double>i)
-    return (near[1] - near[2]) / 24.0 + 17.0 / 5760.0 * (near[3] - near[0] - 3.0 * (near[2] - near[1]))
+        near[i] = share_at(err, stops, n, above, tied, end - 1.5 + <double>i)
+    return differences(near)
 
 
 cdef bint rest_of_group(Err* err, const Stop* stops, Py_ssize_t n, double above, double tied, double last, int64_t behind,
                         double reached) noexcept nogil:
     """Adds the places of a tie group after the first places. False if a signal has raised."""
     cdef double left = HEAD + 0.5, stop = fmin(last, tied - NEXT_TO_END) + 0.5, total = 0.0, carry = 0.0
-    cdef double right, half, middle, term, falls
+    cdef double right, half, middle, term, falls, most = -2.0 / err.log_power if err.fade == FADE_POWER else INFINITY
     cdef Py_ssize_t i
-    add(&total, &carry, -corrections_at(stops, n, above, tied, left))
+    add(&total, &carry, -corrections_at(err, stops, n, above, tied, left))
     while left < stop:
         falls = 0.0
         for i in range(n):
             falls += <double>stops[i].count * stops[i].chance / (
                 (1.0 - stops[i].chance) + stops[i].chance * ((tied + 1.0 - left) / (tied + 1.0)))
-        right = fmin(stop, left + fmin(0.5 * left, 2.0 * tied / falls))
+        right = fmin(stop, left + fmin(fmin(0.5 * left, most), 2.0 * tied / falls))
         half = 0.5 * (right - left)
         middle = left + half
         term = 0.0
         for i in range(4):
-            term += half * GAUSS_WEIGHT[i] * (share_at(stops, n, above, tied, middle - half * GAUSS_NODE[i])
-                                              + share_at(stops, n, above, tied, middle + half * GAUSS_NODE[i]))
+            term += half * GAUSS_WEIGHT[i] * (share_at(err, stops, n, above, tied, middle - half * GAUSS_NODE[i])
+                                              + share_at(err, stops, n, above, tied, middle + half * GAUSS_NODE[i]))
         add(&total, &carry, term)
         left = right
         if signalled(err.work, 16 * 32 * 16 * n):
@@ -359,9 +379,9 @@ cdef bint rest_of_group(Err* err, const Stop* stops, Py_ssize_t n, double above,
             break
     if left >= stop:
         if stop < 1e10:  # beyond, the corrections are negligible
-            add(&total, &carry, corrections_at(stops, n, above, tied, stop))
+            add(&total, &carry, corrections_at(err, stops, n, above, tied, stop))
         if behind < NEXT_TO_END:
-            add(&total, &carry, last_places(stops, n, above, tied, <int>behind))
+            add(&total, &carry, last_places(err, stops, n, above, tied, <int>behind))
     add(&err.total, &err.carry, reached * (total + carry))
     return True
 
