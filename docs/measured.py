@@ -48,7 +48,8 @@ def call(measure: measures.Measure) -> str:
     if measure.ties:
         keywords.append(f'ties="{measure.ties}"')
     method = measure.record.method
-    callable_ = callable(getattr(hc.HitCurve if "hits" in measure.record.of else hc.GainCurve, method))
+    kinds = {"hits": hc.HitCurve, "gains": hc.GainCurve, "subtopics": hc.SubtopicCurve}
+    callable_ = callable(getattr(next(kinds[of] for of in kinds if of in measure.record.of), method))
     return method + (f"({', '.join(keywords)})" if callable_ else "")
 
 
@@ -61,7 +62,7 @@ def ties(record: measures.Definition) -> str:
         found = [measure for form in record.forms if (measure := measures.parse(form)).ties is None]
         linear = all(measure(curve, "threshold") == measure(curve, "expected") for measure in found)
         return (LINEAR if linear else ALL) + (f". {record.reading}" if record.reading else "")
-    return ", ".join(record.ties)
+    return ", ".join(record.ties) + (f". {record.reading}" if record.of == ("subtopics",) and record.reading else "")
 
 
 def of_curves() -> str:
@@ -77,15 +78,19 @@ def of_curves() -> str:
     return table(["name", "method", "definition", "ties", "source"], rows)
 
 
-def of_levels() -> str:
-    """Of the measures that gain curves alone have."""
+def of_levels(of: str = "gains", head: str = "of levels") -> str:
+    """Of the measures that one kind of curves alone has."""
     rows = []
     for record in measures.MEASURES:
-        if record.of == ("gains",):
+        if record.of == (of,):
             written, calls = zip(*((text, f"`{call(measure)}`") for measure, text in names(record)), strict=True)
             about = [f"{record.definition}.", ties(record), f"{record.source}."]
             rows.append([", ".join(written), ", ".join(calls), *about])
-    return table(["of levels", "methods", "definition", "ties", "source"], rows)
+    return table([head, "methods", "definition", "ties", "source"], rows)
+
+
+def of_subtopics() -> str:
+    return of_levels("subtopics", "of subtopics")
 
 
 def of_judgments() -> str:
@@ -172,7 +177,8 @@ def disagreements() -> str:
 
 MADE = {
     "measures.md": {
-        "of curves": of_curves, "of levels": of_levels, "of judgments": of_judgments, "of others": of_others,
+        "of curves": of_curves, "of levels": of_levels, "of subtopics": of_subtopics, "of judgments": of_judgments,
+        "of others": of_others,
         "undefined": undefined,
     },
     "presets.md": {"presets": presets},

@@ -1057,6 +1057,145 @@ def rbp_residual(order, levels, k=None, *, p=0.8):
     return Fraction(p) ** min(len(order), len(order) if k is None else k)
 
 
+# --- subtopics ----------------------------------------------------------------------------------------------
+
+# Items by their levels, a tuple with a level for each subtopic, in tie groups, best first; all items that any ranking
+# may hold, those never retrieved included, in the order that breaks ties of the greedy order.
+Topics = namedtuple("Topics", "groups pool")
+
+
+def topics_of_items(levels, scores, unretrieved=(), *, lower_is_better=False):
+    groups = [
+        tuple(tuple(level) for level, score in zip(levels, scores, strict=True) if score == one)
+        for one in sorted(set(scores), reverse=not lower_is_better)
+    ]
+    return Topics(tuple(groups), tuple(map(tuple, (*levels, *unretrieved))))
+
+
+def over_topics(measure):
+    """Makes a measure of one order, `measure(sets, pool, ...)`, one of a query, under a reading of its ties."""
+    measure = remembered(measure)
+
+    @wraps(measure)
+    def read(query, k=None, *, relevance_level=1, weights=None, ties="expected", **options):
+        def covered(items):
+            return tuple(frozenset(j for j, level in enumerate(item) if level >= relevance_level) for item in items)
+
+        pool = covered(query.pool)
+        known = sorted(frozenset().union(*pool))
+        weight = tuple((j, Fraction(1 if weights is None else weights[j])) for j in known)
+        if not sum(one for _, one in weight):
+            return 0 if measure.__name__ == "alpha_dcg" and options.get("normalize", "none") == "none" else nan
+        values = [measure(covered(order), pool, weight, k, **options) for order in orders_of_levels(query.groups)]
+        return {"best": max, "worst": min}.get(ties, lambda values: sum(values) / len(values))(values)
+
+    return read
+
+
+def of_each(weight, value):
+    """The weighted mean over the subtopics."""
+    return sum(share * value(j) for j, share in weight) / sum(share for _, share in weight)
+
+
+@over_topics
+def precision_ia(sets, pool, weight, k):
+    return of_each(weight, lambda j: Fraction(sum(j in one for one in sets[:k]), k or len(sets)))
+
+
+@over_topics
+def subtopic_recall(sets, pool, weight, k):
+    return of_each(weight, lambda j: Fraction(any(j in one for one in sets[:k])))
+
+
+@over_topics
+def average_precision_ia(sets, pool, weight, k, normalize="min"):
+    def of_subtopic(j):
+        flags = [int(j in one) for one in sets]
+        divisor = sum(j in one for one in pool)
+        if normalize == "min" and k is not None:
+            divisor = min(divisor, k)
+        return precision_sum(tuple(flags), k) / divisor
+
+    return of_each(weight, of_subtopic)
+
+
+@remembered
+def faded(fade, rank):
+    """What an item counts at a rank: 1 / rank, 1 / log2(rank + 1), or a power of a number."""
+    if fade == "log":
+        return 1 / mp.log(rank + 1, 2)
+    return Fraction(1, rank) if fade == "rank" else Fraction(fade) ** (rank - 1)
+
+
+def novel_gains(sets, weight, alpha):
+    """The gain of each item: of each of its subtopics, the weight times (1 - alpha)^(items above that have it)."""
+    weight = dict(weight)
+    return [sum((weight[j] * (1 - Fraction(alpha)) ** sum(j in above for above in sets[:i]) for j in one), Fraction(0))
+            for i, one in enumerate(sets)]  # fmt: skip
+
+
+def novel_sum(sets, weight, k, alpha, fade):
+    gains = novel_gains(sets[:k], weight, alpha)
+    if fade == "log":
+        return mp.fsum(mpf(gain) * faded(fade, rank) for rank, gain in enumerate(gains, 1))
+    return sum((gain * faded(fade, rank) for rank, gain in enumerate(gains, 1)), Fraction(0))
+
+
+@remembered
+def ideal_sum(pool, weight, k, alpha, fade, ideal):
+    """Of the greedy order: at each rank the item that adds most, of several the first; or of the best order."""
+    if ideal == "exact":
+        return max(novel_sum(order, weight, k, alpha, fade) for order in {*permutations(filter(None, pool))})
+    left, order = list(pool), []
+    while left:
+        gains = [novel_gains([*order, one], weight, alpha)[-1] for one in left]
+        order.append(left.pop(gains.index(max(gains))))
+    return novel_sum(order, weight, k, alpha, fade)
+
+
+def novelty(sets, pool, weight, k, alpha, fade, normalize="none", ideal=None):
+    total = novel_sum(sets, weight, k, alpha, fade)
+    if ideal is not None:
+        return total / ideal_sum(pool, weight, k, alpha, fade, ideal)
+    mean = total / sum(share for _, share in weight)
+    if normalize == "none":
+        return mean
+    every = range(1, max(1, len(sets) if k is None else k) + 1)
+    return mean / sum((1 - Fraction(alpha)) ** (rank - 1) * faded(fade, rank) for rank in every)
+
+
+@over_topics
+def alpha_dcg(sets, pool, weight, k, alpha=0.5, normalize="none"):
+    value = novelty(sets, pool, weight, k, alpha, "log", normalize)
+    return value * len(weight) if normalize == "none" else value
+
+
+@over_topics
+def alpha_ndcg(sets, pool, weight, k, alpha=0.5, ideal="greedy"):
+    return novelty(sets, pool, weight, k, alpha, "log", ideal=ideal)
+
+
+@over_topics
+def err_ia(sets, pool, weight, k, alpha=0.5, normalize="none"):
+    value = novelty(sets, pool, weight, k, alpha, "rank", normalize)
+    return value * Fraction(alpha) if normalize == "none" else value
+
+
+@over_topics
+def nerr_ia(sets, pool, weight, k, alpha=0.5, ideal="greedy"):
+    return novelty(sets, pool, weight, k, alpha, "rank", ideal=ideal)
+
+
+@over_topics
+def nrbp(sets, pool, weight, k, alpha=0.5, beta=0.5):
+    return (1 - (1 - Fraction(alpha)) * Fraction(beta)) * novelty(sets, pool, weight, k, alpha, beta)
+
+
+@over_topics
+def nnrbp(sets, pool, weight, k, alpha=0.5, beta=0.5, ideal="greedy"):
+    return novelty(sets, pool, weight, k, alpha, beta, ideal=ideal)
+
+
 # --- what a run alone has: documents without a judgment, sums of trec_eval ----------------------------------
 
 

@@ -53,7 +53,8 @@ class Row(NamedTuple):
     """More of them, which `evaluate` alone takes; the keywords are the twin's."""
     of: tuple[str, ...] = ("hits",)
     """What it is read from: `hits` of a HitCurve, and of a GainCurve from a level up; `gains` of a GainCurve; `judged`
-    rows of a run, by `evaluate`. Without `judged` a run is refused: it has not all items."""
+    rows of a run, by `evaluate`. Without `judged` a run is refused: it has not all items. `subtopics` of a
+    SubtopicCurve."""
     twin: str = ""
     """Of levels, in reference.py."""
     twin_of_runs: str = ""
@@ -78,6 +79,7 @@ class Row(NamedTuple):
 
 JUDGED = ("hits", "judged")
 GAINS = ("gains", "judged")
+SUBTOPICS = ("subtopics",)
 # How `evaluate` reads the ties of a run; "docid" is the order of trec_eval.
 OF_RUNS = ("docid", *ORDERS)
 RANKED = ("docid",)
@@ -188,6 +190,36 @@ MEASURES = (
         written=(("SomersD", {}),)),
     Row("goodman_kruskal_gamma", "Gamma", readings=(), of=("gains",), twin="goodman_kruskal_gamma", complete=True,
         graded=True, written=(("Gamma", {}),)),
+    Row("precision_ia", "P_IA", ("k",), needed=True, of=SUBTOPICS, readings=ORDERS, twin="precision_ia", graded=True,
+        written=(("P_IA@3", {"k": 3}), ("P_IA(rel=2)@2", {"k": 2, "relevance_level": 2}))),
+    Row("average_precision_ia", "AP_IA", of=SUBTOPICS, readings=ORDERS, twin="average_precision_ia", graded=True,
+        written=(("AP_IA", {}), ("AP_IA(rel=2)", {"relevance_level": 2}))),
+    Row("subtopic_recall", "StRecall", ("k",), of=SUBTOPICS, readings=ORDERS, twin="subtopic_recall", graded=True,
+        written=(("StRecall", {}), ("StRecall@2", {"k": 2}), ("StRecall(rel=2)@3", {"k": 3, "relevance_level": 2}))),
+    Row("alpha_dcg", "alpha_DCG", ("k",), of=SUBTOPICS, readings=ORDERS, twin="alpha_dcg", graded=True,
+        written=(("alpha_DCG@3", {"k": 3, "alpha": 0.5, "normalize": "max"}),
+                 ("alpha_DCG(norm=none)", {"alpha": 0.5, "normalize": "none"}),
+                 ("alpha_DCG(alpha=0.3,norm=none,rel=2)@4",
+                  {"k": 4, "alpha": 0.3, "normalize": "none", "relevance_level": 2}),
+                 ("alpha_DCG(alpha=0)", {"alpha": 0.0, "normalize": "max"}))),
+    Row("alpha_ndcg", "alpha_nDCG", ("k",), of=SUBTOPICS, readings=ORDERS, twin="alpha_ndcg", graded=True,
+        written=(("alpha_nDCG", {"alpha": 0.5}), ("alpha_nDCG@3", {"k": 3, "alpha": 0.5}),
+                 ("alpha_nDCG(alpha=0.7,ideal=exact)@3", {"k": 3, "alpha": 0.7, "ideal": "exact"}),
+                 ("alpha_nDCG(alpha=1,rel=2)@3", {"k": 3, "alpha": 1.0, "relevance_level": 2}))),
+    Row("err_ia", "ERR_IA", ("k",), of=SUBTOPICS, readings=ORDERS, twin="err_ia", graded=True,
+        written=(("ERR_IA@3", {"k": 3, "alpha": 0.5, "normalize": "max"}),
+                 ("ERR_IA(alpha=0.3,norm=none)", {"alpha": 0.3, "normalize": "none"}),
+                 ("ERR_IA(alpha=1,rel=2)@3", {"k": 3, "alpha": 1.0, "normalize": "max", "relevance_level": 2}))),
+    Row("nerr_ia", "nERR_IA", ("k",), of=SUBTOPICS, readings=ORDERS, twin="nerr_ia", graded=True,
+        written=(("nERR_IA", {"alpha": 0.5}), ("nERR_IA(alpha=0)@3", {"k": 3, "alpha": 0.0}),
+                 ("nERR_IA(ideal=exact,rel=2)@3", {"k": 3, "alpha": 0.5, "ideal": "exact", "relevance_level": 2}))),
+    Row("nrbp", "NRBP", ("k",), of=SUBTOPICS, readings=ORDERS, twin="nrbp", graded=True,
+        written=(("NRBP", {"alpha": 0.5, "beta": 0.5}),
+                 ("NRBP(alpha=0.2,beta=0.8,rel=2)@4", {"k": 4, "alpha": 0.2, "beta": 0.8, "relevance_level": 2}),
+                 ("NRBP(alpha=0)", {"alpha": 0.0, "beta": 0.5}), ("NRBP(alpha=1)", {"alpha": 1.0, "beta": 0.5}))),
+    Row("nnrbp", "nNRBP", ("k",), of=SUBTOPICS, readings=ORDERS, twin="nnrbp", graded=True,
+        written=(("nNRBP", {"alpha": 0.5, "beta": 0.5}),
+                 ("nNRBP(alpha=0.2,beta=0.8,ideal=exact)@4", {"k": 4, "alpha": 0.2, "beta": 0.8, "ideal": "exact"}))),
     Row("", "NumQ", readings=(), of=("judged",), twin="queries", provided=True, written=(("NumQ", {}),)),
     Row("", "NumNonRelRet", readings=(), of=("judged",), twin="others_retrieved", written=(("NumNonRelRet", {}),)),
     Row("", "Bpref", readings=ORDERS, of=("judged",), twin="bpref", provided=True, written=(("Bpref", {}),),
@@ -279,6 +311,8 @@ def slow(row, keywords, query, ties, rel=1, of="judged"):
     if row.of[0] == "hits" and not (row.twin and of != "hits"):
         ranking = reference.at_level(query, keywords.pop("rel", rel))
         return getattr(reference, row.method)(ranking, **keywords, **read)
+    if "subtopics" in row.of:
+        return getattr(reference, row.twin)(query, **keywords, **read)
     twin = getattr(reference, row.twin_of_runs * (of == "judged") or row.twin)
     return twin(query, **{**({"rel": rel} if of == "judged" and not row.graded else {}), **keywords, **read})
 

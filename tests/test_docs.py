@@ -200,7 +200,8 @@ def test_every_measure_is_there():
     for name in (name for cls in (hc.HitCurve, hc.HitCurves) for name in vars(cls.__base__) | vars(cls)):
         if not name.startswith("_") and callable(getattr(hc.HitCurves, name, None)):
             assert re.search(rf"\b{name}\(", shown), name
-    names = code(" ".join(row[0] for first in ("name", "of levels", "names") for row in table("measures.md", first)))
+    heads = "name", "of levels", "of subtopics", "names"
+    names = code(" ".join(row[0] for first in heads for row in table("measures.md", first)))
     for record in measures.MEASURES:
         assert any(measures.parse(form).record is record for form in names if not form.endswith("_X")), record.name
 

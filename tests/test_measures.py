@@ -194,10 +194,11 @@ def test_every_record_is_complete():
     for record in MEASURES:
         assert record.forms and record.definition and record.source and record.cutoffs
         assert set(record.ties) <= set(TIES)
-        assert record.of and set(record.of) <= {"hits", "gains", "judged", "levels"}
-        assert bool(record.method) == bool({"hits", "gains"} & {*record.of})
+        assert record.of and set(record.of) <= {"hits", "gains", "judged", "levels", "subtopics"}
+        assert bool(record.method) == bool({"hits", "gains", "subtopics"} & {*record.of})
         for family in [(hc.HitCurve, hc.HitCurves)] * ("hits" in record.of) + [
-                (hc.GainCurve, hc.GainCurves)] * ("gains" in record.of):  # fmt: skip
+                (hc.GainCurve, hc.GainCurves)] * ("gains" in record.of) + [
+                (hc.SubtopicCurve, hc.SubtopicCurves)] * ("subtopics" in record.of):  # fmt: skip
             assert all(hasattr(curve, record.method) for curve in family)
 
 

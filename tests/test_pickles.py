@@ -19,6 +19,7 @@ import hitcurve as hc
 
 DATA = Path(__file__).resolve().parent / "data"
 Y, S = [1, 0, 1, 1, 0, 0, 1, 0], [9.0, 8.0, 8.0, 5.0, 5.0, 5.0, 2.0, 1.0]
+TOPICS = [[1, 0], [0, 0], [1, 1], [0, 2], [0, 0], [1, 0], [0, 1], [0, 0]]
 LEVELS = [2, 0, 1, 1.5, 0, 0, 3, 0]
 QRELS = {"q1": {"a": 2, "b": 0, "c": 1, "d": -1, "é": 3}, "q2": {"a": 0, "b": 1}, "q3": {"a": 0}}
 RUN = {"q1": {"a": 0.5, "b": 2.0, "x": 0.5, "c": -1.0}, "q2": {"b": 1.0, "a": 1.0}, "q4": {"a": 1.0}}
@@ -45,6 +46,8 @@ def objects():
         "GainCurve": hc.GainCurve(LEVELS, S, unretrieved=[1]),
         "GainCurve ranks": hc.GainCurve.from_ranked([2, 0, 1], num_items=9),
         "GainCurves": hc.GainCurves([2, 0, 1, 1, 0, 0, 3, 0], S, qid=list("abababcc"), unretrieved=[[1], [], [2, 2]]),
+        "SubtopicCurve": hc.SubtopicCurve(TOPICS, S, subtopics="ab", unretrieved=[[0, 1]]),
+        "SubtopicCurves": hc.SubtopicCurves(TOPICS, S, qid=list("abababcc"), unretrieved=[[[1, 1]], [], [[2, 0]]]),
         "HitCounter": counted(hc.HitCounter(np.array(S)[flags == 1]), Y),
         "HitCounter of bins": counted(hc.HitCounter(edges=[2.0, 5.0]), Y),
         "GainCounter": counted(hc.GainCounter(S, [1, 1.5, 2, 3]), LEVELS),
@@ -69,6 +72,9 @@ def numbers(one):
     """Everything that an object says, as what can be compared."""
     if isinstance(one, (hc.HitCounter, hc.GainCounter)):
         return [one.num_items, one.num_hits, *numbers(one.curve())]
+    if isinstance(one, (hc.SubtopicCurve, hc.SubtopicCurves)):
+        return [repr(one), one.subtopics, bits(one.alpha_ndcg()), bits(one.precision_ia(3, relevance_level=2)),
+                *numbers(one.highest_levels())]  # fmt: skip
     if isinstance(one, (hc.GainCurve, hc.GainCurves)):
         unretrieved = [np.asarray(levels).tolist() for levels in one.unretrieved]
         return [repr(one), bits(one.ndcg()), bits(one.err(max_level=4)), unretrieved, *numbers(one.at_level(1))]
@@ -99,7 +105,7 @@ def bits(value):
 def assert_same(found, expected):
     assert type(found) is type(expected)
     assert numbers(found) == numbers(expected)
-    if isinstance(expected, (hc.HitCurve, hc.HitCurves, hc.GainCurve, hc.GainCurves, hc.HitCounter, hc.GainCounter)):
+    if hasattr(expected, "lower_is_better"):
         assert found == expected
 
 
@@ -107,8 +113,8 @@ def test_there_are_pickles_of_every_kind():
     names = {name for _, name in KEPT}
     assert names == set(OBJECTS)
     kinds = {type(one).__name__ for one in OBJECTS.values()}
-    assert kinds >= {"HitCurve", "HitCurves", "GainCurve", "GainCurves", "HitCounter", "GainCounter", "Evaluation",
-                     "Evaluator", "Qrels", "Run"}  # fmt: skip
+    assert kinds >= {"HitCurve", "HitCurves", "GainCurve", "GainCurves", "SubtopicCurve", "SubtopicCurves",
+                     "HitCounter", "GainCounter", "Evaluation", "Evaluator", "Qrels", "Run"}  # fmt: skip
 
 
 @pytest.mark.parametrize(("file", "name"), KEPT)

@@ -19,10 +19,13 @@ from hitcurve._trec_names import PARAMETERS, names_here
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from typing import TypeAlias
 
     from typing_extensions import TypeIs
 
-    from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves
+    from hitcurve import GainCurve, GainCurves, HitCurve, HitCurves, SubtopicCurve, SubtopicCurves
+
+    _Curves: TypeAlias = HitCurve | HitCurves | GainCurve | GainCurves | SubtopicCurve | SubtopicCurves
 
 __all__ = ["MEASURES", "SYNONYMS", "TIES", "Definition", "Measure", "Option", "Synonym", "parse"]
 
@@ -31,6 +34,8 @@ LEAST = 1e-5  # in a geometric mean, smaller values count as this value, as in t
 TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = TIES[:3]
 _BOUNDS = TIES[1:3]
+#: What computes measures of subtopics, besides SubtopicCurve.
+OF_SUBTOPICS = ("hitcurve.SubtopicCurves",)
 
 
 class Synonym(NamedTuple):
@@ -65,6 +70,11 @@ SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
     ("RPrec", "Rprec", "", "ir_measures"), ("r-precision", "Rprec", "", "ranx"), ("BPref", "Bpref", "", "ir_measures"),
     ("SetRelP", "SetP", "relative", "ir_measures"), ("MPR", "MeanPercentileRank", "", "Hu, Koren & Volinsky"),
     ("Q-measure", "Q", "", "Sakai"),
+    ("α_DCG", "alpha_DCG", "", "ir_measures"), ("alpha-DCG", "alpha_DCG", "", "ndeval"),
+    ("α_nDCG", "alpha_nDCG", "", "ir_measures"), ("alpha-nDCG", "alpha_nDCG", "", "ndeval"),
+    ("ERR-IA", "ERR_IA", "", "ndeval"), ("nERR-IA", "nERR_IA", "", "ndeval"),
+    ("MAP_IA", "AP_IA", "", "ir_measures"), ("MAP-IA", "AP_IA", "", "ndeval"), ("P-IA", "P_IA", "", "ndeval"),
+    ("strec", "StRecall", "", "ndeval"),
 ))
 # The options that a name of trec_eval implies.
 _MEANT = {
@@ -125,7 +135,7 @@ class Definition(NamedTuple):
     of : tuple of str
         The data that it needs. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a
         run, which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their
-        levels.
+        levels. ``"subtopics"``: items with a level for each subtopic.
     method : str
         The method or attribute of the curves that computes it.
     synonyms : tuple of str
@@ -210,10 +220,11 @@ class Measure(NamedTuple):
     rel: int | None = None
     judged_only: bool = False
 
-    def reading(self, ties: str = "expected", levels: bool = False) -> str:
+    def reading(self, ties: str = "expected", levels: bool = False, subtopics: bool = False) -> str:
         """How a call with `ties` interprets ties: as the name's option ``ties=`` says, or else as `ties` says.
 
-        `levels` is True for a call with a `GainCurve` or `GainCurves`.
+        `levels` is True for a call with a `GainCurve` or `GainCurves`, and `subtopics` for a call with a
+        `SubtopicCurve` or `SubtopicCurves`.
 
         Raises
         ------
@@ -221,11 +232,15 @@ class Measure(NamedTuple):
             If `ties` is unknown, or if the measure is not defined for it.
         """
         record = self.record
+        if "subtopics" in record.of and (not subtopics or self.judged_only):
+            what = "judgments" if self.judged_only else "items"
+            places = ("hitcurve.SubtopicCurve",) * (not self.judged_only) + OF_SUBTOPICS
+            raise ValueError(f"{self.name} needs {what} with subtopics: use {_listed(places)}")
         if levels and self.judged_only:
             raise ValueError(f"{self.name} needs judgments: use hitcurve.evaluate or `hitcurve trec`")
         if levels and "gains" not in record.of:
             return self._replace(rel=None).reading(ties)
-        if not levels and ("hits" not in record.of or self.rel is not None or self.judged_only):
+        if not (levels or subtopics) and ("hits" not in record.of or self.rel is not None or self.judged_only):
             plain = "gains" in record.of and not self.judged_only
             ways = ("hitcurve.GainCurve",) * plain + ("hitcurve.evaluate", "`hitcurve trec`") * record.of_runs
             what = "items" if "gains" in record.of else "judgments"
@@ -238,13 +253,16 @@ class Measure(NamedTuple):
             raise ValueError(f"{self.name} is not defined for ties={ties!r}: use {_listed(allowed)}")
         return ties
 
-    def __call__(self, curve: HitCurve | HitCurves | GainCurve | GainCurves, ties: str = "expected") -> Any:
+    def __call__(self, curve: _Curves, ties: str = "expected") -> Any:
         """Compute the measure of `curve`: a number, or an array with a value for each ranking.
 
         For a binary measure of a `GainCurve` or `GainCurves`, the items of level `rel` or higher are relevant. Without
-        `rel` the items of level 1 or higher are relevant.
+        `rel` the items of level 1 or higher are relevant. In a `SubtopicCurve` or `SubtopicCurves` an item has, for a
+        measure without subtopics, its highest level over the subtopics.
         """
-        ties = self.reading(ties, of_levels(curve))
+        if of_subtopics(curve) and "subtopics" not in self.record.of:
+            return self(curve.highest_levels(), ties)
+        ties = self.reading(ties, of_levels(curve), of_subtopics(curve))
         if of_levels(curve) and "gains" not in self.record.of:
             hits = curve.at_level(1 if self.rel is None else self.rel)
             if self.record.name == "NumRet" and self.rel is not None:
@@ -255,14 +273,18 @@ class Measure(NamedTuple):
             return value
         return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
 
-    def empty(self, curve: HitCurve | HitCurves | GainCurve | GainCurves) -> Any:
+    def empty(self, curve: _Curves) -> Any:
         """Whether `curve` has no relevant item for this measure: a bool, or an array with a bool for each ranking.
 
         In a `GainCurve` or `GainCurves` the measure decides which items are relevant. For a binary measure these are
         the items of level `rel` or higher, or of level 1 or higher without `rel`. For a measure of levels they are the
         items above level 0, for a measure of gains the items with a gain above 0, and for GAP the items of its least
-        threshold or higher.
+        threshold or higher. For a measure of subtopics they are the items of level `rel` or higher for any subtopic.
         """
+        if of_subtopics(curve):
+            if "subtopics" not in self.record.of:
+                return self.empty(curve.highest_levels())
+            return curve.num_subtopics(dict(self.keywords).get("relevance_level", 1)) == 0
         if not of_levels(curve):
             return curve.num_relevant == 0
         if "gains" not in self.record.of:
@@ -328,9 +350,14 @@ def as_measure(measure: str | Measure) -> Measure:
     return measure if isinstance(measure, Measure) else parse(measure)
 
 
-def of_levels(curve: HitCurve | HitCurves | GainCurve | GainCurves) -> TypeIs[GainCurve | GainCurves]:
+def of_levels(curve: _Curves) -> TypeIs[GainCurve | GainCurves]:
     """Whether the items of the curves have levels."""
     return bool(curve._family == "gains")
+
+
+def of_subtopics(curve: _Curves) -> TypeIs[SubtopicCurve | SubtopicCurves]:
+    """Whether the items of the curves have subtopics."""
+    return bool(curve._family == "subtopics")
 
 
 def _listed(words: tuple[str, ...], joint: str = "or") -> str:
@@ -412,6 +439,11 @@ _WANTED = (Option("T", "T", _positive), Option("max_rel", "max_rel", _positive))
 _OF_RUNS = (Option("rel", "rel", _whole), Option("judged_only", "judged_only", _flag))
 _AT = ("k", "fraction")
 _TOP = ("", "k")
+_REL = Option("rel", "relevance_level", _whole)
+_NOVELTY = Option("alpha", "alpha", _number("a number from 0 to 1", _REAL, -1, 1.0000000000000002))
+_NORM = Option("norm", "normalize", _choice("none", "max"))
+_IDEAL = Option("ideal", "ideal", _choice("greedy", "exact"))
+_UNIFORM = "best and worst only where the relevant items of each tie group have the same subtopics"
 
 _READINGS = readings()
 
@@ -599,6 +631,54 @@ MEASURES: tuple[Definition, ...] = (
          "are in the right order and in the wrong order",
          "Goodman & Kruskal 1954, J. Am. Stat. Assoc. 49:732",
          of="gains", method="goodman_kruskal_gamma", of_all=True),
+    _row("P_IA", "P_IA@20 P_IA(rel=2)@20",
+         "intent-aware precision: the mean over the subtopics of their precision at k",
+         "Agrawal, Gollapudi, Halverson & Ieong 2009, WSDM", cutoffs=("k",), ties=_ORDERS, options=(_REL,),
+         of="subtopics", method="precision_ia"),
+    _row("AP_IA", "AP_IA AP_IA(rel=2)",
+         "intent-aware average precision: the mean over the subtopics of their average precision",
+         "Agrawal, Gollapudi, Halverson & Ieong 2009, WSDM", ties=_ORDERS, options=(_REL,), of="subtopics",
+         method="average_precision_ia", reading=_UNIFORM),
+    _row("StRecall", "StRecall@20 StRecall",
+         "subtopic recall: the share of the subtopics with a relevant item among the first k",
+         "Zhai, Cohen & Lafferty 2003, SIGIR", cutoffs=_TOP, ties=_ORDERS, options=(_REL,), of="subtopics",
+         method="subtopic_recall", reading=_UNIFORM),
+    _row("alpha_DCG", "alpha_DCG(alpha=0.5,norm=max)@20 alpha_DCG(alpha=0.5,norm=none)@20",
+         "discounted gain by novelty: the sum over ranks and subtopics of (1 - alpha)^(items with the subtopic "
+         "above) / log2(rank + 1); alpha is 0.5 by default; norm=max, the default, divides by the value if each of the "
+         "first k items had every subtopic, as ndeval does",
+         "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Buttcher & MacKinnon 2008, SIGIR", cutoffs=_TOP, ties=_ORDERS,
+         options=(_NOVELTY, _NORM, _REL), defaults={"alpha": 0.5, "norm": "max"}, of="subtopics", method="alpha_dcg",
+         reading=_UNIFORM),
+    _row("alpha_nDCG", "alpha_nDCG(alpha=0.5)@20 alpha_nDCG(alpha=0.5,ideal=exact)@5",
+         "alpha-DCG, divided by that of an ideal order of all items; the greedy order, the default, takes at each rank "
+         "the item that adds most, which need not give the best order (ideal=exact)",
+         "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Buttcher & MacKinnon 2008, SIGIR", cutoffs=_TOP, ties=_ORDERS,
+         options=(_NOVELTY, _IDEAL, _REL), defaults={"alpha": 0.5}, of="subtopics", method="alpha_ndcg",
+         reading=_UNIFORM),
+    _row("ERR_IA", "ERR_IA(alpha=0.5,norm=max)@20 ERR_IA(alpha=0.5,norm=none)@20",
+         "intent-aware ERR: the mean over the subtopics of the sum of alpha (1 - alpha)^(items with the subtopic "
+         "above) / rank; alpha is 0.5 by default; norm=max, the default, divides by the value if each of the first k "
+         "items had every subtopic, as ndeval does",
+         "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM; Clarke, Craswell, Soboroff & Ashkan 2011, WSDM", cutoffs=_TOP,
+         ties=_ORDERS, options=(_NOVELTY, _NORM, _REL), defaults={"alpha": 0.5, "norm": "max"}, of="subtopics",
+         method="err_ia", reading=_UNIFORM),
+    _row("nERR_IA", "nERR_IA(alpha=0.5)@20 nERR_IA(alpha=0.5,ideal=exact)@5",
+         "ERR-IA, divided by that of an ideal order of all items, as in alpha_nDCG",
+         "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM; Clarke, Craswell, Soboroff & Ashkan 2011, WSDM", cutoffs=_TOP,
+         ties=_ORDERS, options=(_NOVELTY, _IDEAL, _REL), defaults={"alpha": 0.5}, of="subtopics", method="nerr_ia",
+         reading=_UNIFORM),
+    _row("NRBP", "NRBP(alpha=0.5,beta=0.5)",
+         "novelty- and rank-biased precision: (1 - (1 - alpha) beta) times the mean over the subtopics of the sum of "
+         "(1 - alpha)^(items with the subtopic above) beta^(rank - 1); alpha and beta are 0.5 by default",
+         "Clarke, Kolla & Vechtomova 2009, ICTIR", cutoffs=_TOP, ties=_ORDERS,
+         options=(_NOVELTY, Option("beta", "beta", _share), _REL), defaults={"alpha": 0.5, "beta": 0.5}, of="subtopics",
+         method="nrbp", reading=_UNIFORM),
+    _row("nNRBP", "nNRBP(alpha=0.5,beta=0.5) nNRBP(alpha=0.5,beta=0.5,ideal=exact)@5",
+         "NRBP, divided by that of an ideal order of all items, as in alpha_nDCG",
+         "Clarke, Kolla & Vechtomova 2009, ICTIR", cutoffs=_TOP, ties=_ORDERS,
+         options=(_NOVELTY, Option("beta", "beta", _share), _IDEAL, _REL), defaults={"alpha": 0.5, "beta": 0.5},
+         of="subtopics", method="nnrbp", reading=_UNIFORM),
     _row("Bpref", "Bpref",
          "the mean over relevant items of 1 - min(judged others ranked above it, R) / min(judged others, R); "
          "items without a judgment do not count", "Buckley & Voorhees 2004, SIGIR", synonyms="bpref", ties=_ORDERS,
@@ -981,7 +1061,7 @@ def _candidates() -> list[tuple[str, str, str]]:
         found += [(_split(form)[0] if "(" not in form else record.name.lower(), form, record.name) for form in forms]
         found += [(record.name.lower(), forms[0], record.name)]
         written = [one.replace("K", "10").replace("X", "0.10") for one in record.synonyms]
-        named = [one.name for one in SYNONYMS if one.ours == record.name]
+        named = [one.name for one in SYNONYMS if one.ours == record.name and one.name.isascii()]
         written += [f"{name}@10" for name in named if "k" in record.cutoffs]
         written += [name for name in named if "" in record.cutoffs]
         found += [(_split(form)[0], form, record.name) for form in written]

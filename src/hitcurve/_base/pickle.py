@@ -23,6 +23,14 @@ def gain_curves(*tables: Any) -> Any:
     return _of("hitcurve.curves.gain", "GainCurves")(*tables)
 
 
+def subtopic_curve(*parts: Any) -> Any:
+    return _of("hitcurve.curves.subtopics", "SubtopicCurve")(*parts)
+
+
+def subtopic_curves(*parts: Any) -> Any:
+    return _of("hitcurve.curves.subtopics", "SubtopicCurves")(*parts)
+
+
 def judgments_or_run(*parts: Any) -> Any:
     return _of("hitcurve.retrieval.runs", "judgments_or_run")(*parts)
 

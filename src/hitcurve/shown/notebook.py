@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._base.words import are, many
-from hitcurve.measures import of_levels
+from hitcurve.measures import of_levels, of_subtopics
 from hitcurve.shown.grid import Grid, between, number, rendered
 
 if TYPE_CHECKING:
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
     from hitcurve.curves.gain import GainCurve, GainCurves
     from hitcurve.curves.hit import HitCurve, HitCurves
+    from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
     from hitcurve.results import Interval, TieReport
     from hitcurve.retrieval.evaluation import Evaluation
 
-    _Curve: TypeAlias = HitCurve | GainCurve
-    _Curves: TypeAlias = HitCurve | HitCurves | GainCurve | GainCurves
+    _Curve: TypeAlias = HitCurve | GainCurve | SubtopicCurve
+    _Curves: TypeAlias = HitCurve | HitCurves | GainCurve | GainCurves | SubtopicCurve | SubtopicCurves
 
 __all__ = ["curve_tables", "evaluation_tables", "interval_tables", "shown", "tie_tables"]
 
+_USUAL = {"hits": ("AP", "average_precision"), "gains": ("nDCG", "ndcg"), "subtopics": ("alpha_nDCG", "alpha_ndcg")}
 _MOST_LINES = 20
 _MOST_LETTERS = 60
 _MOST_ROWS = 100_000  # of a curve: a larger curve is not measured (about 10 ms for nDCG under three readings)
@@ -60,10 +62,13 @@ def _short(text: str) -> str:
 
 
 def curve_tables(curves: _Curves) -> list[Grid | str]:
-    """Counts, AP (for levels nDCG), and its range over the orders of ties. The first queries have a line each."""
+    """Counts, AP (for levels nDCG), and its range over the orders of ties. The first queries have a line each.
+
+    Items with subtopics have alpha-nDCG, whose range is not known.
+    """
     name = type(curves).__name__
-    graded, weighted = of_levels(curves), _weighted(curves)
-    measure = "nDCG" if graded else "AP (ties='threshold')" if weighted else "AP"
+    weighted = _weighted(curves)
+    measure = "AP (ties='threshold')" if weighted else _USUAL[curves._family][0]
     small = _size(curves) <= _MOST_ROWS
     head = ["items", "relevant", "hits", *(["tied"] if not weighted else [])]
     head += ([measure, *(["worst to best order"] if not weighted else [])]) if small else []
@@ -80,15 +85,17 @@ def curve_tables(curves: _Curves) -> list[Grid | str]:
 
 
 def _weighted(curves: _Curves) -> bool:
-    return not of_levels(curves) and curves.weighted
+    return not of_levels(curves) and not of_subtopics(curves) and curves.weighted
 
 
-def _of_queries(curves: _Curves) -> TypeIs[HitCurves | GainCurves]:
+def _of_queries(curves: _Curves) -> TypeIs[HitCurves | GainCurves | SubtopicCurves]:
     return hasattr(curves, "qid")
 
 
 def _size(curves: _Curves) -> int:
     """The time that a measure takes, as a number of rows."""
+    if of_subtopics(curves):
+        return int(curves.above.shape[0])
     if of_levels(curves):
         return int(curves.level.shape[0] + np.sum(curves.num_relevant) - np.sum(curves.num_hits))
     one_by_one = _of_queries(curves) and curves.weighted
@@ -108,7 +115,9 @@ def _tied(curves: _Curves) -> int:
 
 def _values(curves: _Curves) -> list[str]:
     """The measure, and its range over the orders of ties. Many queries have the mean."""
-    method = "ndcg" if of_levels(curves) else "average_precision"
+    if of_subtopics(curves):
+        return [number(curves.mean("alpha_nDCG") if _of_queries(curves) else curves.alpha_ndcg()), "-"]
+    method = _USUAL[curves._family][1]
     read: Any = getattr(curves, f"mean_{method}" if _of_queries(curves) else method)
     if _weighted(curves):
         return [number(read(ties="threshold"))]

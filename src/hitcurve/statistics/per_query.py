@@ -12,6 +12,7 @@ from hitcurve._base.checks import as_real
 from hitcurve._base.words import many
 from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
+from hitcurve.curves.subtopics import SubtopicCurves
 from hitcurve.measures import Measure, as_measure
 from hitcurve.shown.means import Evaluated, titles
 
@@ -23,7 +24,8 @@ _Array = NDArray[Any]
 def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
     """The measures that all evaluations have and that have an arithmetic mean over queries."""
     if not all(isinstance(results[name], Evaluated) for name in names):
-        return ("nDCG",) if all(isinstance(results[name], GainCurves) for name in names) else ("AP",)
+        kinds = {getattr(results[name], "_usual_measure", "AP") for name in names}
+        return (kinds.pop(),) if len(kinds) == 1 else ("AP",)
     known = titles(results[name].values for name in names)
     return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
 
@@ -56,14 +58,14 @@ def in_one_order(names: list[str], ids: Sequence[list[Any]], values: Sequence[_A
     return np.stack(columns, axis=1)
 
 
-def ids_of(curves: HitCurves | GainCurves) -> list[Any]:
+def ids_of(curves: HitCurves | GainCurves | SubtopicCurves) -> list[Any]:
     """The names of the queries, or their numbers if they have no names."""
     return list(range(len(curves))) if curves.qid is None else curves.qid.tolist()
 
 
 def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, _Array, list[Any]]:
     """(the name of the measure, a value for each query, the names of the queries) of a system."""
-    if isinstance(result, HitCurves | GainCurves):
+    if isinstance(result, HitCurves | GainCurves | SubtopicCurves):
         known = as_measure(measure)
         values = np.asarray(known(result, ties), np.float64)
         values = values if known.record.mean == "sum" else np.where(known.empty(result), np.nan, values)
@@ -75,7 +77,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
-    takes = "a system must be an evaluation, a HitCurves, a GainCurves or a number for each query"
+    takes = "a system must be an evaluation, a HitCurves, a GainCurves, a SubtopicCurves or a number for each query"
     values = as_real(result, repr(system), takes)
     if values.ndim != 1:
         raise TypeError(f"{system!r} has shape {values.shape}: {takes}")
