@@ -1,12 +1,13 @@
 """The presets give the peers' numbers: against the peers where they install, and against their published rules."""
 
-import inspect
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
 
 import hitcurve as hc
+from hitcurve.presets import function_of
 
 # --- published rules, written anew ----------------------------------------------------------------------------
 
@@ -123,6 +124,55 @@ def test_rule_of_catboost(exponential, position):
         assert ours != pytest.approx(fair, rel=1e-4)
 
 
+RANKED = {  # how each preset orders the items of a query, and what a query without relevant items counts as
+    "LightGBM map": ("order", 1), "XGBoost map": ("order", 1), "XGBoost map-": ("order", 0),
+    "CatBoost map": ("worst", 0), "CatBoost mrr": ("worst", 0), "CatBoost recall": ("worst", 1),
+    "CatBoost dcg": ("worst", 0),
+}
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_rules_of_rankers(name):
+    """What the programs do with each query, written anew; ci/rankers runs them."""
+    rng = np.random.default_rng(23)
+    offsets = np.cumsum([0, *rng.integers(1, 30, 60)])
+    y, score = (rng.random(offsets[-1]) < 0.3).astype(int), rng.integers(0, 6, offsets[-1]).astype("float32")
+    y[: offsets[2]] = 0
+    order, empty = RANKED[name]
+    assert hc.PRESETS[name].get("tiebreak", hc.PRESETS[name].get("ties")) == order
+    for k in (1, 5, 40):
+        values = []
+        for first, last in itertools.pairwise(offsets):
+            key = np.arange(last - first) if order == "order" else y[first:last]
+            ranked = y[first:last][np.lexsort((key, -score[first:last]))][:k]
+            ranks, relevant = np.flatnonzero(ranked) + 1, y[first:last].sum()
+            values.append(empty if not relevant else {
+                "map": sum(np.arange(1, len(ranks) + 1) / ranks) / min(k, relevant),
+                "mrr": 1 / min(ranks, default=np.inf), "recall": len(ranks) / relevant,
+                "dcg": sum(1 / np.log2(ranks + 1)),
+            }[name.split()[1].rstrip("-")])
+        preset = hc.PRESETS[name]
+        if "measure" in preset:
+            curves = (hc.GainCurves if "DCG" in preset["measure"] else hc.HitCurves)(y, score, offsets=offsets)
+            ours = curves.mean(**(preset | {"measure": f"{preset['measure'].partition('@')[0]}@{k}"}))
+        else:
+            ours = hc.mean_average_precision(y, score, offsets=offsets, k=k, **preset)
+        assert ours == pytest.approx(np.mean(values), rel=1e-14)
+
+
+def test_rules_of_areas():
+    """A query of relevant items alone: CatBoost's QueryAUC counts it as 0, XGBoost's aucpr of groups leaves it out."""
+    y, s, qid = [1, 0, 1, 1, 1, 0, 0, 1], [4, 3, 2, 2, 1, 2, 1, 2], [0, 0, 0, 1, 1, 2, 2, 2]
+    curves = hc.HitCurves(y, s, qid=qid)
+    found = curves.roc_auc()
+    assert np.isnan(found).tolist() == [False, True, False]
+    with_all = np.nan_to_num(found).mean()  # what docs/presets.md writes for QueryAUC
+    assert curves.mean(**hc.PRESETS["CatBoost query auc"]) == np.nanmean(found) == pytest.approx(with_all * 3 / 2)
+    both = curves.num_relevant < curves.num_items
+    areas = curves.average_precision(interpolation="continuous")
+    assert curves.mean("AP(interp=continuous)", weights=both) == areas[[0, 2]].mean() != areas.mean()
+
+
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "threshold"])
 def test_float_levels_in_ties(ties):
     """Where no level is missed in floats (R = 8: a power of two misses none of 10) both kinds are the same number."""
@@ -201,7 +251,8 @@ def test_scikit_learn_of_levels():
     for k in (None, 1, 5):
         ours = hc.mean_ndcg(level, score, k=k, **hc.PRESETS["scikit-learn ndcg"])
         assert ours == pytest.approx(metrics.ndcg_score(level, score, k=k), rel=1e-13)
-        ours = hc.GainCurves(level, score).dcg(k, **hc.PRESETS["scikit-learn dcg"]).mean()
+        asked = hc.PRESETS["scikit-learn dcg"] | ({"measure": f"DCG@{k}"} if k else {})
+        ours = hc.GainCurves(level, score).mean(**asked)
         assert ours == pytest.approx(metrics.dcg_score(level, score, k=k), rel=1e-13)
 
 
@@ -370,18 +421,53 @@ def test_rdkit():
 # --- the presets themselves -----------------------------------------------------------------------------------
 
 
+Y, S, QID = random_queries(lambda rng, n: rng.integers(0, 9, n))
+JUDGED = trec_dicts(Y, S, QID)
+CURVE, CURVES, GAINS = hc.HitCurve(Y, S), hc.HitCurves(Y, S, qid=QID), hc.GainCurves(Y, S, qid=QID)
+# What takes presets: the measure that it gives ("": the one that the preset names), and a call for the arguments.
+TAKE = {
+    "average_precision": ("AP", partial(hc.average_precision, Y, S)),
+    "mean_average_precision": ("AP", partial(hc.mean_average_precision, Y, S, qid=QID)),
+    "HitCurve.average_precision": ("AP", CURVE.average_precision),
+    "HitCurves.average_precision": ("AP", CURVES.average_precision),
+    "HitCurves.mean_average_precision": ("AP", CURVES.mean_average_precision),
+    "HitCurve": ("ranking", partial(hc.HitCurve, Y, S)),
+    "HitCurves": ("ranking", partial(hc.HitCurves, Y, S, qid=QID)),
+    "HitCurves.mean": ("", CURVES.mean), "GainCurves.mean": ("", GAINS.mean),
+    "ndcg": ("nDCG", partial(hc.ndcg, Y, S)), "mean_ndcg": ("nDCG", partial(hc.mean_ndcg, Y, S, qid=QID)),
+    "GainCurve.ndcg": ("nDCG", GAINS[1].ndcg), "GainCurves.mean_ndcg": ("nDCG", GAINS.mean_ndcg),
+    "dcg": ("DCG", GAINS.dcg), "GainCurve": ("levels", partial(hc.GainCurve, Y, S)),
+    "GainCurves": ("levels", partial(hc.GainCurves, Y, S, qid=QID)),
+    "evaluate": ("runs", partial(hc.evaluate, *JUDGED, "AP")),
+    "Evaluator": ("runs", partial(hc.Evaluator, JUDGED[0], "AP")),
+}
+MEASURES = {"evaluate": "runs", "HitCurves.mean": "", "GainCurves.mean": "", "HitCurve": "ranking", "mean_ndcg": "nDCG"}
+
+
+@pytest.mark.parametrize("called", TAKE)
 @pytest.mark.parametrize("name", hc.PRESETS)
-def test_every_preset_is_accepted(name):
-    preset = hc.PRESETS[name]
+def test_a_preset_of_another_measure_is_an_error(name, called):
+    """With every function that takes presets: a number of the right measure, or an error that names a keyword."""
+    preset, (measure, call) = hc.PRESETS[name], TAKE[called]
     assert type(preset) is dict
-    y, s, qid = random_queries(lambda rng, n: rng.integers(0, 9, n))
-    if "scores" in preset:  # of runs
-        qrels, run = trec_dicts(y, s, qid)
-        assert 0 < hc.evaluate(qrels, run, "AP", **preset).means["AP"] < 1
+    right = function_of(preset)
+    try:
+        value = call(**preset)
+    except (TypeError, ValueError) as error:
+        assert called != right
+        # HitCurves.mean and GainCurves.mean without a measure, or with that of the other.
+        if "takes exactly 2 positional" not in str(error) and "with levels: use hitcurve.GainCurve" not in str(error):
+            assert any(key in str(error) for key in preset)
         return
-    if "gain" in preset:  # of levels
-        assert 0 < hc.mean_ndcg(y, s, qid=qid, **preset) < 1
-        assert set(preset) <= set(inspect.signature(hc.mean_ndcg).parameters)
-        return
-    assert 0 < hc.mean_average_precision(y, s, qid=qid, **preset) < 1
-    assert set(preset) <= set(inspect.signature(hc.mean_average_precision).parameters)
+    ours = MEASURES.get(right, "AP")
+    assert measure == ours or (ours, measure) == ("ranking", "AP")  # whose function makes a HitCurve
+    assert called != right or not isinstance(value, float) or value > 0
+
+
+def test_names_that_are_no_presets():
+    with pytest.raises(KeyError, match="there is no preset 'CatBoost MAP'; near names: 'CatBoost', 'CatBoost map', "):
+        hc.PRESETS["CatBoost MAP"]
+    with pytest.raises(KeyError, match="there is no preset 'scikitlearn'; near names: 'scikit-learn'"):
+        hc.PRESETS["scikitlearn"]
+    with pytest.raises(KeyError, match="there is no preset 3; the presets are 'scikit-learn', "):
+        hc.PRESETS[3]

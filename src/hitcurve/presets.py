@@ -1,15 +1,31 @@
 """PRESETS: the keyword arguments that reproduce the numbers of other tools."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
-#: Keyword arguments that reproduce another tool's average precision, in a dictionary for each tool. Pass a preset as
+__all__ = ["PRESETS", "function_of"]
+
+
+class _Presets(dict[str, dict[str, Any]]):
+    """The presets by their names. A name that is unknown is an error with the near names."""
+
+    def __missing__(self, name: object) -> NoReturn:
+        from difflib import get_close_matches
+
+        of_tool = [one for one in self if one.split()[0] == str(name).split(" ")[0]]
+        near = of_tool or get_close_matches(str(name), self)
+        raise KeyError(f"there is no preset {name!r}; " + ("near names: " if near else "the presets are ")
+                       + ", ".join(map(repr, near or self)))
+
+
+#: Keyword arguments that reproduce another tool's numbers, in a dictionary for each tool and measure. A name is that of
+#: the tool, with the measure if it is not the tool's only one here or its first. Pass a preset as
 #: ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision``. Presets with ``empty`` go to
-#: ``mean_average_precision`` only. Presets with ``gain`` go to ``mean_ndcg``, but ``"scikit-learn dcg"`` goes to the
-#: method ``dcg`` of ``GainCurves``. Presets of tools that read judgments and runs go to ``evaluate``, and ``"RDKit"``
-#: goes to ``HitCurve``. The page "The numbers of other libraries" of the documentation says for each tool what else the
-#: tool does to the data, and what no argument can reproduce.
-PRESETS: dict[str, dict[str, Any]] = {
+#: ``mean_average_precision`` only, presets with ``gain`` to ``mean_ndcg``, and presets with ``measure`` to the method
+#: ``mean`` of ``HitCurves``, or of ``GainCurves`` if the measure uses levels. Presets of tools that read judgments and
+#: runs go to ``evaluate``, and ``"RDKit"`` goes to ``HitCurve``. The page "The numbers of other libraries" of the
+#: documentation says for each tool what else the tool does to the data, and what no argument can reproduce.
+PRESETS: dict[str, dict[str, Any]] = _Presets({
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},
     "scikit-learn label ranking": {"ties": "threshold", "empty": "one"},
@@ -29,8 +45,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     # RankingMetrics, of lists in rank order; BinaryClassificationMetrics.areaUnderPR with numBins=0.
     "Spark": {"normalize": "min", "empty": "zero", "tiebreak": "order"},
     "Spark areaUnderPR": {"ties": "threshold", "interpolation": "trapezoid"},
-    # Tied rows keep their order.
-    "RDKit": {"tiebreak": "order"},
+    # Tied rows keep their order, and relevant rows that are not ranked are unknown.
+    "RDKit": {"tiebreak": "order", "num_relevant": None},
     # The items are detections, and num_relevant is the number of objects. Both development kits use a stable sort.
     # "code": recall levels are compared as floats.
     "VOC 2007": {"interpolation": "11-point", "tiebreak": "order"},
@@ -38,14 +54,41 @@ PRESETS: dict[str, dict[str, Any]] = {
     "VOC 2010": {"interpolation": "all-point", "tiebreak": "order"},
     "COCO": {"interpolation": "101-point", "tiebreak": "order"},
     "COCO code": {"interpolation": "101-point-float", "tiebreak": "order"},
-    # ndcg_score and dcg_score: the mean over all orders of a tie group.
+    # ndcg_score and dcg_score: the mean over all orders of a tie group. With k=5 the second has the measure "DCG@5".
     "scikit-learn ndcg": {"gain": "linear", "ties": "expected", "empty": "zero"},
-    "scikit-learn dcg": {"gain": "linear", "ties": "expected"},
+    "scikit-learn dcg": {"measure": "DCG", "ties": "expected", "empty": "zero"},
     # RetrievalNormalizedDCG, in single precision.
     "torchmetrics ndcg": {"gain": "linear", "ties": "expected", "empty": "zero"},
-    # ndcg@k with the default label_gain. Both use a stable sort: ties keep the order of the data.
+    # ndcg@k with the default label_gain, and map@k. Both tools use a stable sort: ties keep the order of the data.
     "LightGBM": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
+    "LightGBM map": {"normalize": "min", "empty": "one", "tiebreak": "order"},
     "XGBoost": {"gain": "exponential", "empty": "one", "tiebreak": "order"},
+    "XGBoost ndcg-": {"gain": "exponential", "empty": "zero", "tiebreak": "order"},
+    "XGBoost map": {"normalize": "min", "empty": "one", "tiebreak": "order"},
+    "XGBoost map-": {"normalize": "min", "empty": "zero", "tiebreak": "order"},
+    # Metrics of all items: groups of LightGBM make no difference to average_precision.
+    "LightGBM average_precision": {"ties": "threshold"},
+    "XGBoost aucpr": {"ties": "threshold", "interpolation": "continuous"},
     # NDCG: in a tie group the items of the lowest level come first. For type=Exp use gain="exponential".
     "CatBoost": {"gain": "linear", "ties": "worst", "empty": "one"},
-}
+    "CatBoost map": {"normalize": "min", "ties": "worst", "empty": "zero"},
+    "CatBoost mrr": {"measure": "RR", "ties": "worst", "empty": "zero"},
+    "CatBoost recall": {"measure": "R@10", "ties": "worst", "empty": "one"},
+    "CatBoost dcg": {"measure": "DCG", "ties": "worst", "empty": "zero"},
+    # QueryAUC: a query with relevant items alone counts as 0 there, and is left out here.
+    "CatBoost query auc": {"measure": "ROCAUC", "ties": "expected", "empty": "zero"},
+    "CatBoost prauc": {"ties": "threshold", "interpolation": "trapezoid-from-1"},
+})
+
+
+def function_of(preset: dict[str, Any]) -> str:
+    """The function that takes a preset, by its name in ``hitcurve``."""
+    if "scores" in preset:
+        return "evaluate"
+    if "measure" in preset:
+        from hitcurve.measures import parse
+
+        return "HitCurves.mean" if "hits" in parse(preset["measure"]).record.of else "GainCurves.mean"
+    if "num_relevant" in preset:
+        return "HitCurve"
+    return "mean_ndcg" if "gain" in preset else "mean_average_precision" if "empty" in preset else "average_precision"
