@@ -1,4 +1,4 @@
-"""The nDCG that LightGBM, XGBoost and CatBoost print, against hitcurve's of the scores they predict. See ci/rankers."""
+"""What LightGBM, XGBoost and CatBoost print, against hitcurve's numbers of the scores they predict. See ci/rankers."""
 
 import sys
 from collections.abc import Iterator
@@ -103,27 +103,97 @@ def metrics_of_the_page(train: Queries, valid: Queries) -> Iterator[tuple[str, f
     yield f"XGBoost {name}", values[-1], hc.mean_ndcg(valid.levels, booster.predict(of_valid), **asked), 5.1e-7
 
 
-def calls_of_presets(train: Queries, valid: Queries) -> Iterator[tuple[str, float, float, float]]:
-    """As above, of CatBoost's rows of the table in docs/presets.md, whose calls are taken from there."""
-    rows = [line.split("|")[1:3] for line in (DOCS / "presets.md").read_text(encoding="utf-8").splitlines()
-            if line.startswith("| **CatBoost**")]  # fmt: skip
-    for binary in False, True:
-        levels = [part.levels >= 2 if binary else part.levels for part in (train, valid)]
-        data, seen = (catboost.Pool(part.features, label.astype(int), group_id=None if binary else part.qid)
-                      for part, label in zip((train, valid), levels, strict=True))  # fmt: skip
-        options = {"loss_function": "Logloss" if binary else "QueryRMSE", "iterations": 10, "depth": 2,
-                   "thread_count": 1, "verbose": False, "allow_writing_files": False}  # fmt: skip
-        model = catboost.CatBoost(options)
+def rows_of_page(tool: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Of a tool's rows of the table in docs/presets.md: the names of its metrics, and the calls."""
+    for line in (DOCS / "presets.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("| **") and f"**{tool}**" in (first := line.split("|")[1]):
+            yield first.split("`")[1::2], line.split("|")[2].split("`")[1::2]
+
+
+def printed_by_lightgbm(train: Queries, valid: Queries) -> Iterator[tuple[Any, dict[str, float]]]:
+    """The scores of each model and the metrics that are printed for them, by name. As below, of levels 0 and 1."""
+    data = lightgbm.Dataset(train.features, train.levels >= 2, group=train.sizes)
+    seen = lightgbm.Dataset(valid.features, valid.levels >= 2, group=valid.sizes, reference=data)
+    found: dict[str, Any] = {}
+    options = {"objective": "lambdarank", "metric": ["ndcg", "map", "auc", "average_precision"], "eval_at": [10],
+               "num_leaves": 4, "num_threads": 1, "verbose": -1}  # fmt: skip
+    model = lightgbm.train(options, data, 10, valid_sets=[seen], callbacks=[lightgbm.record_evaluation(found)])
+    yield model.predict(valid.features), {name: values[-1] for name, values in found["valid_0"].items()}
+
+
+def printed_by_xgboost(train: Queries, valid: Queries) -> Iterator[tuple[Any, dict[str, float]]]:
+    for groups in True, False:
+        data, seen = (xgboost.DMatrix(part.features, part.levels >= 2, **({"qid": part.qid} if groups else {}))
+                      for part in (train, valid))  # fmt: skip
+        metrics = ["ndcg@10", "map@10", "map@10-", "pre@10"] if groups else ["auc", "aucpr"]
+        options = {"objective": "rank:map" if groups else "binary:logistic", "eval_metric": metrics, "max_depth": 2,
+                   "nthread": 1}  # fmt: skip
+        found: dict[str, Any] = {}
+        model = xgboost.train(options, data, 10, evals=[(seen, "valid")], evals_result=found, verbose_eval=False)
+        yield model.predict(seen), {name: values[-1] for name, values in found["valid"].items()}
+
+
+def printed_by_catboost(train: Queries, valid: Queries) -> Iterator[tuple[Any, dict[str, float]]]:
+    of_groups = ["NDCG:top=10", "NDCG:top=10;type=Exp", "DCG:top=10;type=Base", "MAP:top=10", "MRR:top=10",
+                 "RecallAt:top=10", "PrecisionAt:top=10", "QueryAUC"]  # fmt: skip
+    for metrics in of_groups, ["PRAUC"]:
+        groups = metrics is of_groups
+        data, seen = (catboost.Pool(part.features, (part.levels >= 2) * 1, group_id=part.qid if groups else None)
+                      for part in (train, valid))  # fmt: skip
+        model = catboost.CatBoost({"loss_function": "QueryRMSE" if groups else "Logloss", "iterations": 10, "depth": 2,
+                                   "thread_count": 1, "verbose": False, "allow_writing_files": False})  # fmt: skip
         model.fit(data)
-        given = {"hc": hc, "y": levels[1], "s": model.predict(seen), "qid": valid.qid}
-        for tools, call in rows:
-            names, (ours, *more) = (text.split("`")[1::2] for text in (tools, call))
-            if ("PRAUC" in names) == binary:
-                for name, option in zip(names, ["", *more], strict=True):
-                    written = ours.removesuffix(")") + (f", {option})" if option else ")")
-                    printed = model.eval_metrics(seen, [name], ntree_start=9, ntree_end=10)
-                    [values] = printed.values()
-                    yield f"CatBoost {name}: {written}", values[-1], eval(written, given), 1e-12
+        found = {}
+        for name in metrics:
+            [values] = model.eval_metrics(seen, [name], ntree_start=9, ntree_end=10).values()
+            found[name] = values[-1]
+        yield model.predict(seen), found
+
+
+PRINTED = {"LightGBM": printed_by_lightgbm, "XGBoost": printed_by_xgboost, "CatBoost": printed_by_catboost}
+
+
+def calls_of_presets(train: Queries, valid: Queries) -> Iterator[tuple[str, float, float, float]]:
+    """As above, of the rankers' rows of the table in docs/presets.md, whose calls are taken from there."""
+    y = (valid.levels >= 2).astype(int)
+    for tool, printed in PRINTED.items():
+        rows, seen = list(rows_of_page(tool)), set()
+        for scores, found in printed(train, valid):
+            given = {"hc": hc, "np": np, "y": y, "s": scores, "qid": valid.qid, "offsets": valid.offsets}
+            for names, (ours, *more) in rows:
+                options = ["", *more] if more else [""] * len(names)
+                for name, option in zip(names, options, strict=True):
+                    if name in found:
+                        seen.add(name)
+                        written = ours.removesuffix(")") + f", {option})" if option else ours
+                        yield f"{tool} {name}: {written}", found[name], eval(written, given), 1e-12
+        if missing := {name for names, _ in rows for name in names} - seen:
+            raise SystemExit(f"docs/presets.md has {tool}'s {missing}, which are not compared")
+
+
+def means_of_presets(train: Queries, valid: Queries) -> Iterator[tuple[str, float, float, float]]:
+    """As above, of the presets themselves, and of what the page says beside them."""
+    y = (valid.levels >= 2).astype(int)
+    for tool, printed in PRINTED.items():
+        for scores, found in printed(train, valid):
+            curves = hc.HitCurves(y, scores, offsets=valid.offsets)
+            gains = hc.GainCurves(y, scores, offsets=valid.offsets)
+            for metric, preset, measure in (
+                ("map@10", "map", ""), ("map@10-", "map-", ""), ("average_precision", "average_precision", ""),
+                ("aucpr", "aucpr", ""), ("MAP:top=10", "map", ""), ("MRR:top=10", "mrr", "RR@10"),
+                ("PRAUC", "prauc", ""), ("RecallAt:top=10", "recall", "R@10"),
+                ("DCG:top=10;type=Base", "dcg", "DCG@10"),
+            ):  # fmt: skip
+                if metric not in found:
+                    continue
+                arguments = hc.PRESETS[f"{tool} {preset}"] | ({"measure": measure} if measure else {})
+                if measure:
+                    ours = (gains if preset == "dcg" else curves).mean(**arguments)
+                elif "empty" in arguments:
+                    ours = hc.mean_average_precision(y, scores, offsets=valid.offsets, k=10, **arguments)
+                else:
+                    ours = hc.average_precision(y, scores, **arguments)
+                yield f"{tool} {metric}: preset {tool} {preset}", found[metric], ours, 1e-12
 
 
 def main() -> int:
@@ -148,7 +218,7 @@ def main() -> int:
                 print(f"{title:58}{printed:10.6f}{ours:10.6f}   {ties[0]:8.4f}{ties[1]:10.4f}{ties[2]:8.4f}"
                       f"{'  DIFFERENT' if differ else ''}")
     print("The examples of the pages")
-    for show in metrics_of_the_page, calls_of_presets:
+    for show in metrics_of_the_page, calls_of_presets, means_of_presets:
         for title, printed, ours, tolerance in show(train, valid):
             differ = not abs(printed - ours) <= tolerance
             wrong += differ
