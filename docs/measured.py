@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import hitcurve as hc
-from hitcurve import measures
+from hitcurve import measures, tools
 
 here = Path(__file__).resolve().parent
 ALL, LINEAR = "all four", "all four; threshold equals expected"
@@ -114,6 +114,25 @@ def of_others() -> str:
         [f"`{ours}`", "; ".join(f"`{one.name}` ({one.users})" for one in found)] for ours, found in rows.items()])
 
 
+def of_tools() -> str:
+    """The tools that have each measure, with their names and what differs."""
+    def shown(peer: tools.Peer) -> str:
+        names = ", ".join(f"`{name}`" for name in peer.names)
+        return f"{peer.tool} {names}" + (f" ({peer.differs})" if peer.differs else "")
+
+    return table(["measure", "tools"], [[f"`{record.name}`", "; ".join(map(shown, found))]
+                                        for record in measures.MEASURES if (found := tools.peers(record))])
+
+
+def not_ours() -> str:
+    """What hitcurve does not measure, and who does."""
+    rows = []
+    for what, line in tools.NOT_OURS:
+        names = [f"{peer.tool} " + ", ".join(f"`{name}`" for name in peer.names) for peer in tools.parsed(line)]
+        rows.append([what, "; ".join(names)])
+    return table(["not here", "tools"], rows)
+
+
 def undefined() -> str:
     """The measures that some ranking leaves undefined, by what they are of three such rankings."""
     def shown(measure: measures.Measure, label: int, num_items: int) -> str:
@@ -178,8 +197,7 @@ def disagreements() -> str:
 MADE = {
     "measures.md": {
         "of curves": of_curves, "of levels": of_levels, "of subtopics": of_subtopics, "of judgments": of_judgments,
-        "of others": of_others,
-        "undefined": undefined,
+        "of others": of_others, "of tools": of_tools, "not ours": not_ours, "undefined": undefined,
     },
     "presets.md": {"presets": presets},
     "disagreements.md": {"disagreements": disagreements},

@@ -12,7 +12,7 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "hitcurve"
 # From the ground up. A folder is one name; the modules of a line may use each other, but not in a circle.
 LAYERS = """
     _kernel
-    _base results measures shown _trec_names _version
+    _base results measures shown tools _trec_names _version
     curves capi
     retrieval sources statistics
     report

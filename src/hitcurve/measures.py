@@ -63,10 +63,14 @@ class Synonym(NamedTuple):
 SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
     ("MAP", "AP", "", "BEIR, MTEB, ranx, ir_measures"), ("Precision", "P", "", "MTEB, ranx, ir_measures"),
     ("Recall", "R", "", "BEIR, MTEB, ranx, ir_measures"), ("R_cap", "R", "norm=min", "BEIR"),
-    ("MRR", "RR", "", "BEIR, MTEB, ranx, ir_measures"), ("hit_rate", "Success", "", "ranx"),
+    ("retrieval_precision", "P", "", "torcheval"), ("retrieval_recall", "R", "", "torcheval"),
+    ("MRR", "RR", "", "BEIR, MTEB, ranx, ir_measures"), ("reciprocal_rank", "RR", "", "torcheval"),
+    ("RecipRank", "RR", "", "LensKit"), ("hit_rate", "Success", "", "ranx"),
     ("hit_ratio", "Success", "", "He et al. 2017, WWW"), ("HR", "Success", "", "Elliot"),
     ("Hit", "Success", "", "RecBole"),
     ("NDCG", "nDCG", "", "BEIR, MTEB, ranx, ir_measures"), ("ndcg_burges", "nDCG", "dcg=exp-log2", "ranx"),
+    ("dcg_burges", "DCG", "dcg=exp-log2", "ranx"), ("areaUnderROC", "ROCAUC", "", "Spark"),
+    ("ordered_pair_accuracy", "OPA", "", "TF-Ranking"), ("r_precision", "Rprec", "", "Recommenders"),
     ("RPrec", "Rprec", "", "ir_measures"), ("r-precision", "Rprec", "", "ranx"), ("BPref", "Bpref", "", "ir_measures"),
     ("SetRelP", "SetP", "relative", "ir_measures"), ("MPR", "MeanPercentileRank", "", "Hu, Koren & Volinsky"),
     ("Q-measure", "Q", "", "Sakai"),
@@ -89,7 +93,14 @@ _ROC, _PR = (
 _UNCLEAR = {
     **dict.fromkeys(("auroc", "aucroc"), _ROC), **dict.fromkeys(("prauc", "aucpr", "auprc", "aupr"), _PR),
     "gauc": "GAUC is the mean of ROCAUC over users or groups, weighted by their items: with HitCurves it is "
-            "curves.mean('ROCAUC', weights=curves.num_items)",
+            "curves.mean('ROCAUC', weights=curves.num_items); RecBole weighs by the relevant items "
+            "(weights=curves.num_relevant), Elliot and CatBoost (QueryAUC) do not weigh",
+    **dict.fromkeys(("dsc", "fmeasure", "fscore"), "the harmonic mean of precision and recall is F1@K, of beta 2 F2@K"),
+    "arp": "the average relevance position of TF-Ranking is MeanRank, with levels as weights; Elliot's ARP is the "
+           "popularity of the listed items, which hitcurve does not have",
+    "mar": "Elliot's MAR is the mean of R@1, R@2, ..., R@K, which has no name here",
+    "lauc": "Elliot's LAUC is ROC AUC of the first K items, which has no name here; the area up to a false "
+            "positive rate is ROCAUC(max_fpr=0.1)",
     "pauc": "the area up to a false positive rate is ROCAUC(max_fpr=0.1)",
     "adjustedlogauc": "the adjusted logAUC is logAUC(adjusted)",
     "accuracy": "BEIR's accuracy is Success@K; ir_measures' Accuracy is the share of pairs in the right order",
@@ -496,7 +507,8 @@ MEASURES: tuple[Definition, ...] = (
          "by its level; lower is better", "Hu, Koren & Volinsky 2008, ICDM", of="hits gains",
          method="mean_percentile_rank", ties=TIES, of_all=True, lower_is_better=True),
     _row("Rprec", "Rprec", "R-precision: precision at k = R",
-         "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision"),
+         "Buckley & Voorhees 2005, Retrieval System Evaluation (in TREC, MIT Press)", method="r_precision",
+         synonyms="Rprec"),
     _row("Success", "Success@5", "success: 1 if a relevant item is among the first k, else 0",
          "Craswell & Hawking 2004, Overview of the TREC-2004 Web Track", method="success", synonyms="success_K",
          cutoffs=_AT),
@@ -877,7 +889,11 @@ def _unknown(text: str, said: str, head: str, brackets: str | None, at: str | No
             ours = record.name + (f"({brackets})" if brackets else "") + ("" if at is None else f"@{at}")
             parse(ours)  # raises a clearer error if the options are wrong
             raise ValueError(f"{said!r}: trec_eval's name {head} takes no options or cutoff in this form: write {ours}")
+    from hitcurve.tools import hint
+
     unclear = _UNCLEAR.get(_letters(head), "")
+    if not unclear and _letters(head) not in map(_letters, _heads()):  # else the near names have the right spelling
+        unclear = hint(head)
     unknown = f"{quoted(said)}: there is no measure {quoted(head)}"
     raise ValueError(unknown + (f": {unclear}" if unclear else _near(text)))
 

@@ -323,6 +323,25 @@ def test_the_list_of_measures(capsys):
     assert out.count("definition: ") == 2
 
 
+def test_measures_by_what_other_tools_call_them(capsys):
+    """A name of another tool, in any case; a name of several measures; a tool."""
+    for name, found in (("RetrievalMAP", ["AP"]), ("hits", ["Hits", "Success"]), ("ndcg_score", ["nDCG"]),
+                        ("auc", ["ROCAUC"]), ("map", ["AP"]), ("MAP:top=10", ["AP"])):  # fmt: skip
+        status, out, err = run(capsys, "measures", name)
+        assert (status, err) == (0, "")
+        assert re.findall(r"^(\w+)\ndefinition: ", out, re.M) == found, name
+    status, out, _ = run(capsys, "measures", "scikit-learn", "RIE", "xgboost")
+    assert status == 0
+    assert re.findall(r"^(\w[\w-]*): the measures that it has too", out, re.M) == ["scikit-learn", "XGBoost"]
+    assert "\nnDCG        ndcg_score\n" in out and "\nP           pre@K: divides by min(K, N)\n" in out
+    assert "other tools: RDKit (CalcRIE: ties in the order of the rows)" in out
+    assert max(map(len, out.splitlines())) <= 88
+    for name, problem in (("coverage", "RecBole (ItemCoverage)"), ("nope", "there is no measure 'nope'")):
+        status, out, err = run(capsys, "measures", name)
+        assert (status, out) == (2, "")
+        assert problem in err
+
+
 @pytest.mark.parametrize("arguments", [("--help",), ("table", "--help"), ("measures", "--help")])
 def test_help_fits_a_screen(capsys, monkeypatch, arguments):
     monkeypatch.setenv("COLUMNS", "90")

@@ -137,7 +137,7 @@ def test_they_are_the_numbers_of_ranx(name, value):
         ("P10", "P@10"), ("MRR10", "MRR@10"), ("hitrate@10", "hit_rate@10"), ("hit-rate@3", "hit_rate@3"),
         ("sucess@5", "Success@5"), ("sucess_5", "success_5"), ("roc_auc", "ROCAUC"), ("rocacu", "ROCAUC"),
         ("bedrok", "BEDROC(20)"), ("enrichment@1%", "EF@1%"), ("enrichment_factor@2%", "EF@2%"), ("brpef", "Bpref"),
-        ("average_precision", "AP"), ("reciprocal_rank", "RR"), ("recip_rnak", "recip_rank"), ("qmeasure", "Q-measure"),
+        ("average_precisoin", "AP"), ("reciprocalrank", "RR"), ("recip_rnak", "recip_rank"), ("qmeasure", "Q-measure"),
         ("ERRR@20", "ERR@20"), ("IPrc@0.2", "IPrec@0.2"), ("ROCAUCC", "ROCAUC"), ("AP((", "AP"),
         ("ndgc(dcg=exp-log2)@10", "nDCG@10"), ("num_rel_rte", "num_rel_ret"), ("infaap", "infAP"),
         ("utilty", "Utility"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
 from textwrap import fill
 from typing import Any
 
 from hitcurve.cli.common import WIDTH, Option, command, measure
 from hitcurve.measures import MEASURES, Definition
+from hitcurve.tools import TOOLS, measures_of, peers
 
 __all__ = ["add"]
 
@@ -15,32 +17,41 @@ _EXAMPLES = """
 examples:
   hitcurve measures                 the definition of every measure
   hitcurve measures BEDROC EF@1%    definition, source and names of both
+  hitcurve measures RetrievalMAP    the measure that torchmetrics calls so
+  hitcurve measures scikit-learn    the measures that scikit-learn has too
 """
 
 
 def add(commands: Any) -> None:
-    how = {"nargs": "*", "type": _record}
-    options: list[Option] = [("names", "MEASURE", "a measure, such as AP or P@10 (default: all)", how)]
+    how = {"nargs": "*", "type": _asked}
+    text = "a measure, such as AP or P@10, by its name in any tool; or a tool (default: all measures)"
+    options: list[Option] = [("names", "MEASURE", text, how)]
     about = "List all measures, or print the definition, source and names of the measures that you name."
     text = "list the measures, or explain some of them"
     command(commands, "measures", _run, options, help=text, description=about, epilog=_EXAMPLES)
 
 
-def _record(text: str) -> Definition:
+def _asked(text: str) -> str | list[Definition]:
+    """The name of a tool, or the measures that have this name: here, or else in other tools."""
     named = [record for record in MEASURES if record.name == text]
-    return named[0] if named else measure(text).record
+    tools = [tool for tool in TOOLS if tool.lower() == text.lower()]
+    if named or tools:
+        return named or tools[0]
+    try:
+        return [measure(text).record]
+    except argparse.ArgumentTypeError as error:
+        theirs = measures_of(text) if re.search("no measure|needs a cutoff", str(error)) else []
+        if not theirs:
+            raise
+        return [record for record in MEASURES if record.name in theirs]
 
 
 def _run(options: argparse.Namespace) -> str:
     if options.names:
-        details = []
-        for record in dict.fromkeys(options.names):
-            lines = [record.name, f"definition: {record.definition}", f"written as: {', '.join(record.forms)}",
-                     f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
-                     f"ties: {', '.join(record.ties) or 'make no difference'}"
-                     + (f". {record.reading}" if record.reading else ""), f"source: {record.source}"]  # fmt: skip
-            details.append("\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n")
-        return "\n".join(details)
+        shown: dict[str, None] = {}
+        for asked in options.names:
+            shown |= dict.fromkeys([_of_tool(asked)] if isinstance(asked, str) else map(_details, asked))
+        return "\n".join(shown)
     return "\n".join(map(_line, MEASURES)) + """
 
 @10: the first k = 10 items. @1%: the first 1 %. N: items, R: relevant items,
@@ -48,6 +59,26 @@ h(k): relevant items among the first k. Equal scores: by default the expected va
 over all orders; AP(ties=worst) is the value in the worst order.
 `hitcurve measures AP` prints the source and the other names of a measure.
 """
+
+
+def _details(record: Definition) -> str:
+    """The definition, the names and the source of a measure."""
+    others = [f"{peer.tool} ({', '.join(peer.names)}{': ' if peer.differs else ''}{peer.differs})"
+              for peer in peers(record) if peer.tool not in ("trec_eval", "pytrec_eval")]  # fmt: skip
+    lines = [record.name, f"definition: {record.definition}", f"written as: {', '.join(record.forms)}",
+             f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
+             *[f"other tools: {'; '.join(others)}"] * bool(others),
+             f"ties: {', '.join(record.ties) or 'make no difference'}"
+             + (f". {record.reading}" if record.reading else ""), f"source: {record.source}"]  # fmt: skip
+    return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n"
+
+
+def _of_tool(tool: str) -> str:
+    """The measures that a tool has too, and what it calls them."""
+    lines = [f"{record.name.ljust(12)}{', '.join(peer.names)}" + (f": {peer.differs}" if peer.differs else "")
+             for record in MEASURES for peer in peers(record) if peer.tool == tool]  # fmt: skip
+    shown = [fill(line, WIDTH, subsequent_indent=" " * 12, break_on_hyphens=False) for line in lines]
+    return "\n".join([f"{tool}: the measures that it has too, its names, and where its numbers differ", *shown]) + "\n"
 
 
 def _line(record: Definition) -> str:
