@@ -565,20 +565,56 @@ def roc_area(groups):
     return ratio(total, points[-1][0] * points[-1][1])
 
 
-def roc_auc(rank, *, max_fpr=None, standardize=True, ties="expected"):
+def roc_auc(
+    rank, *, min_fpr=None, max_fpr=None, min_tpr=None, max_tpr=None, standardize=True, ties="expected"
+):
     all_retrieved(rank)
-    if max_fpr is None:
+    by_fpr, by_tpr = {min_fpr, max_fpr} != {None}, {min_tpr, max_tpr} != {None}
+    if not by_fpr and not by_tpr:
         return over_orders(rank, ties, lambda flags: roc_area(as_groups(flags)), lambda: roc_area(rank.groups))
     no_weights(rank)
-    if not 0 < max_fpr <= 1:
-        raise ValueError("max_fpr")
-    end = decimal(max_fpr)
+    low, high = between_rates(*((min_tpr, max_tpr) if by_tpr else (min_fpr, max_fpr)))
+    if by_fpr and by_tpr or not 0 <= low < high <= 1:
+        raise ValueError("rates")
 
     def area(groups):
-        value = partial_roc_area(groups, end)
-        return (1 + (value - end**2 / 2) / (end - end**2 / 2)) / 2 if standardize else value
+        value = roc_area_beside(groups, low, high) if by_tpr else roc_area_between(groups, low, high)
+        return mcclish(value, low, high, by_tpr) if standardize else value
 
     return over_orders(rank, ties, lambda flags: area(as_groups(flags)), lambda: area(rank.groups))
+
+
+def between_rates(low, high):
+    """Both rates as exact numbers: `high` alone is the decimal as written."""
+    exact = decimal if low is None else Fraction
+    return Fraction(0 if low is None else low), Fraction(1) if high is None else exact(high)
+
+
+def mcclish(area, low, high, by_tpr):
+    """McClish 1989: the area of the diagonal becomes 1/2, the greatest area 1."""
+    middle = (low + high) / 2
+    least, most = (high - low) * (1 - middle if by_tpr else middle), high - low
+    return (1 + (area - least) / (most - least)) / 2
+
+
+def roc_area_between(groups, low, high):
+    """The area under TPR over FPR between two rates."""
+    return partial_roc_area(groups, high) - partial_roc_area(groups, low)
+
+
+def roc_area_beside(groups, low, high):
+    """The area under TNR over TPR between two true-positive rates, by the trapezoids of the polygon."""
+    points = roc_points(groups)
+    negatives, hits = points[-1]
+    if not negatives or not hits:
+        return nan
+    total = Fraction(0)
+    for (x1, y1), (x2, y2) in pairwise(points):
+        start, end = max(Fraction(y1), low * hits), min(Fraction(y2), high * hits)
+        if start < end:
+            heights = [negatives - x1 - (y - y1) * Fraction(x2 - x1, y2 - y1) for y in (start, end)]
+            total += (end - start) * sum(heights) / 2
+    return total / (negatives * hits)
 
 
 def partial_roc_area(groups, end):
@@ -1610,11 +1646,35 @@ def partial_roc_area_by_group(rank, end, *, ties="expected"):
     return total / (negatives * num_hits(rank))
 
 
-def roc_auc_by_group(rank, *, max_fpr=None, ties="expected"):
-    if max_fpr is None:
+def roc_auc_by_group(
+    rank, *, min_fpr=None, max_fpr=None, min_tpr=None, max_tpr=None, standardize=True, ties="expected"
+):
+    by_tpr = {min_tpr, max_tpr} != {None}
+    if not by_tpr and {min_fpr, max_fpr} == {None}:
         return roc_area(straight(rank, ties))
-    end = decimal(max_fpr)
-    return (1 + (partial_roc_area_by_group(rank, end, ties=ties) - end**2 / 2) / (end - end**2 / 2)) / 2
+    low, high = between_rates(*((min_tpr, max_tpr) if by_tpr else (min_fpr, max_fpr)))
+    if by_tpr:
+        area = roc_area_beside_by_group(rank, high, ties=ties) - roc_area_beside_by_group(rank, low, ties=ties)
+    else:
+        area = partial_roc_area_by_group(rank, high, ties=ties) - partial_roc_area_by_group(rank, low, ties=ties)
+    return mcclish(area, low, high, by_tpr) if standardize else area
+
+
+def roc_area_beside_by_group(rank, end, *, ties="expected"):
+    """The area up to a true-positive rate. Before hit i of r, on average d i / (r + 1) of a group's d others come."""
+    if ties != "expected":
+        return roc_area_beside(straight(rank, ties), 0, end)
+    negatives, hits = num_items(rank) - num_hits(rank), num_hits(rank)
+    if not negatives or not hits:
+        return nan
+    stop, total, seen = end * hits, Fraction(0), 0
+    for before, others, r in roc_steps(rank):
+        whole = min(max(floor(stop) - seen, 0), r)
+        part = min(max(stop - seen - whole, 0), 1) if whole < r else 0
+        total += whole * (negatives - before) - Fraction(others * whole * (whole + 1), 2 * (r + 1))
+        total += part * (negatives - before - Fraction(others * (whole + 1), r + 1))
+        seen += r
+    return total / (negatives * hits)
 
 
 def auac_by_group(rank, *, ties="expected"):

@@ -20,7 +20,8 @@ EXTREMES = {
     "NCU": ("NCU(stop=rbp,p=0.999999999)", "NCU(stop=rbp,p=0.999999999)@1152921504606846976"),
     "INST": ("INST(T=1000000,ties=best)", "INST(T=1000000,ties=worst)"), "INSQ": ("INSQ(T=1000000)",),
     "BEDROC": ("BEDROC(1e9)", "BEDROC(0.000001)"), "RIE": ("RIE(1e9)",),
-    "ROCAUC": ("ROCAUC(max_fpr=1e-12)", "ROCAUC(max_fpr=0.999999999)"),
+    "ROCAUC": ("ROCAUC(max_fpr=1e-12)", "ROCAUC(max_fpr=0.999999999)", "ROCAUC(min_fpr=0.5,max_fpr=0.500000001)",
+               "ROCAUC(min_tpr=0.5,max_tpr=0.500000001)"),
     "logAUC": ("logAUC(min_fpr=1e-300)", "logAUC(min_fpr=0.5,max_fpr=0.500000001)"),
 }  # fmt: skip
 

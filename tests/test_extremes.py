@@ -9,6 +9,7 @@ import inspect
 import random
 import re
 from fractions import Fraction
+from itertools import product
 from math import isnan
 from pathlib import Path
 
@@ -460,6 +461,26 @@ def test_partial_roc_auc(case, max_fpr):
         close(value, expected, WITHIN["ROC AUC up to a rate"], ties=ties)
         expected = ref.roc_auc_by_group(rank, max_fpr=max_fpr, ties=ties)
         close(curve.roc_auc(max_fpr=max_fpr, ties=ties), expected, WITHIN["ROC AUC up to a rate"], ties=ties)
+
+
+@pytest.mark.parametrize(
+    "low, high",
+    [(0.1, 0.2), (0.0, 0.25), (0.9, 1.0), (1e-9, 1e-3), (1 / 4, 1 / 3), (0.5, 0.5 + 2**-50), (1 - 2**-53, 1.0),
+     (0.3, 0.30000001), (1e-300, 1e-200), (0.1 - 2**-56, 0.1), (0.0, 1.0), (2**-62, 0.99999999)],
+)  # fmt: skip
+def test_roc_auc_between_rates(case, low, high):
+    curve, rows, n, R = case
+    for kind, ties in product(("fpr", "tpr"), READINGS):
+        read = {f"min_{kind}": low, f"max_{kind}": high, "ties": ties}
+        if not 0 < R < n:
+            assert isnan(curve.roc_auc(**read)) and isnan(curve.roc_auc(**read, standardize=False)), read
+            continue
+        rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
+        expected = ref.roc_auc_by_group(rank, **read, standardize=False)
+        close(curve.roc_auc(**read, standardize=False), expected, WITHIN["ROC AUC up to a rate"], **read)
+        # Next to 0 the correction subtracts equal numbers.
+        expected = ref.roc_auc_by_group(rank, **read)
+        close(curve.roc_auc(**read), expected, WITHIN["ROC AUC up to a rate"], 1e-15, **read)
 
 
 @pytest.mark.parametrize(

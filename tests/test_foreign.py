@@ -364,13 +364,16 @@ def readings(row, others, relevant):
     every += [((value,), {}) for value in (RATES if row.parameter[0] == "recall" else row.parameter[1])]
     for fpr in RATES if others else ():
         every += [((fpr,), {})] * (row.method == "roc_enrichment")
-        every += [((), {"max_fpr": fpr, "standardize": flag}) for flag in (True, False)] * (row.method == "roc_auc")
+        every += [((), {name: fpr, "standardize": flag}) for name in ("max_fpr", "min_fpr", "min_tpr")
+                  for flag in (True, False) if name == "max_fpr" or fpr < 1] * (row.method == "roc_auc")  # fmt: skip
     for args, keywords in every:
         given = inspect.signature(method).bind(None, *args, **keywords).arguments
         if given.get("interpolation") not in INTERPOLATION or given.get("max_fpr") not in (None, *RATES) or (
             "max_fpr" in given and (row.method == "log_auc" or not others)
         ):
             continue  # levels in floats, and log AUC up to a rate: not in the C interface
+        if "max_tpr" in given or {"min_fpr", "max_fpr"} <= {*given}:
+            continue  # nor are areas between two rates
         number = row.number + bool(given.get("adjusted"))
         if (row.method, given.get("normalize")) == ("recall", "min"):
             number = 12  # the normalised enrichment factor is the same
@@ -379,7 +382,7 @@ def readings(row, others, relevant):
         options = {"k": given["k"]} if given.get("k") is not None else {}
         options |= {name: table[given[name]] for name, table in NAMED.items() if name in given and given[name] in table}
         for name in ("alpha", "beta", "min_fpr"):
-            if name in parameters:
+            if name in parameters and row.method != "roc_auc":
                 options["parameter"] = given.get(name, parameters[name].default)
         if "recall" in given:
             options["parameter"] = given["recall"] * relevant
@@ -388,6 +391,9 @@ def readings(row, others, relevant):
             options["parameter"] = fpr * others
             if row.method == "roc_auc":
                 number = 23 + (not given.get("standardize", True))
+        for name, first in (("min_fpr", 27), ("min_tpr", 29)) if row.method == "roc_auc" else ():
+            if name in given:
+                number, options["parameter"] = first + (not given.get("standardize", True)), given[name]
         for ties in row.readings or [None]:
             read = {"ties": ties} if ties else {}
             yield number, args, {**keywords, **read}, options | ({"ties": TIES[ties]} if ties else {})
@@ -423,7 +429,7 @@ def test_every_number_is_read():
     seen = {number for row in COUNTED for number, *_ in readings(row, 8, 2)}
     text = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
     listed = text[text.index("The measures of hitcurve_read") : text.index("typedef struct hitcurve_options")]
-    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(27)}
+    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(31)}
 
 
 @pytest.mark.parametrize("others", [19, 49, 1233, 10**6])
@@ -464,7 +470,7 @@ def test_up_to_a_rate(probe):
         *[(number, {"parameter": x}) for number in (9, 23, 24, 25) for x in (2.0000000000000004, 4.5, 1e300)],
         *[(number, {"parameter": 1.0}) for number in sorted(NEEDS_K)],  # needs a cutoff
         (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}),
-        (25, {"parameter": -1.0}), (27, {}), (-1, {}), (2**31 - 1, {}),
+        (25, {"parameter": -1.0}), (27, {}), (29, {"parameter": 1.0}), (31, {}), (-1, {}), (2**31 - 1, {}),
         (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),
         (0, {"lower_is_better": 2}), (0, {"nan_policy": 3}), (0, {"empty": 4}), (0, {"num_relevant": -1}),
     ],

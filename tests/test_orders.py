@@ -18,7 +18,8 @@ from hitcurve import measures
 MORE = (
     *(f"AP(interp={one})" for one in register.INTERPOLATIONS if one), "AP@2", "AP(norm=min)@3", "AP(norm=hits)@2",
     "AP(norm=hits)@3", "P@2", "R(norm=min)@2", "Hits@2", "F0.5@3", "Fallout@2", "RR@2", "Success@1",
-    "ROCAUC(max_fpr=0.05)", "ROCAUC(max_fpr=0.4)", "ROCAUC(max_fpr=0.75)", "ROCE@5%", "ROCE@40%", "ROCE@100%",
+    "ROCAUC(max_fpr=0.05)", "ROCAUC(max_fpr=0.4)", "ROCAUC(max_fpr=0.75)", "ROCAUC(min_fpr=0.3,max_fpr=0.35)",
+    "ROCAUC(min_tpr=0.4)", "ROCAUC(min_tpr=0.1,max_tpr=0.3)", "ROCE@5%", "ROCE@40%", "ROCE@100%",
     "logAUC(min_fpr=0.2)", "logAUC(min_fpr=0.3,max_fpr=0.7)", "logAUC(min_fpr=0.5,max_fpr=0.51)", "BEDROC(1)", "RIE(1)",
     "EF@3", "EF@50%", "NEF@2", "nDCG@2", "nDCG(dcg=exp-log2)@3", "nDCG(gains={1:5,2:1})@3", "ERR(max=2)@3",
     "RBP(p=0.4)@3", "Q(beta=3)@2", "NCU(stop=rbp,p=0.4)@3", "GAP(weights={1:0.2,2:0.9})@3", "AG@2", "INSQ(T=2)@3",

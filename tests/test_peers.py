@@ -45,8 +45,11 @@ RANKINGS = list(random_rankings())
 @pytest.mark.parametrize("k", [1, 3, 10, 400, 2**40])
 @pytest.mark.parametrize("case", range(0, len(RANKINGS), 3))
 def test_precision_of_the_items_ranked(case, k):
-    """Hits among the first min(k, n) of n items, divided by min(k, n): pre@k of XGBoost (tied items in the order given),
-    PrecisionAt of CatBoost (tied relevant items last), PrecisionMetric of TF-Ranking, retrieval_precision of torcheval."""
+    """Hits among the first min(k, n) of n items, divided by min(k, n).
+
+    So count pre@k of XGBoost (tied items in the order given), PrecisionAt of CatBoost (tied relevant items last),
+    PrecisionMetric of TF-Ranking and retrieval_precision of torcheval.
+    """
     y, s = RANKINGS[case]
     places = min(k, len(y))
     stable = y[np.argsort(-s.astype(np.float64), kind="stable")]

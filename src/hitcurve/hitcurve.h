@@ -73,6 +73,10 @@ enum {
      * whole number counts as the whole number.] */
     HITCURVE_INTERPOLATED_PRECISION = 25,
     HITCURVE_PRECISION_OF_RANKED = 26,  /* [k]: divided by min(k, num_items) */
+    /* [parameter: the least rate, above 0 and below 1. The area is that from this false-positive rate, or this true-positive
+     * rate, to rate 1.] */
+    HITCURVE_ROC_AUC_FROM_FPR = 27, HITCURVE_ROC_AREA_FROM_FPR = 28,
+    HITCURVE_ROC_AUC_FROM_TPR = 29, HITCURVE_ROC_AREA_FROM_TPR = 30,
 };
 
 /* The defaults are zeros: clear the struct with memset, then set `size` and the options that differ. A NULL pointer to

@@ -481,8 +481,8 @@ MEASURES: tuple[Definition, ...] = (
     _row("P", "P@10 P@1% P(norm=ranked)@10",
          "precision: relevant items among the first k, divided by k (norm=ranked: by min(k, N))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93; norm=ranked: XGBoost, CatBoost, TF-Ranking",
-         method="precision", synonyms="P_K", cutoffs=_AT, options=(Option("norm", "normalize", _choice("k", "ranked")),),
-         report={"P@K": "hit rate: as a share of the {at}"}),
+         method="precision", synonyms="P_K", cutoffs=_AT,
+         options=(Option("norm", "normalize", _choice("k", "ranked")),), report={"P@K": "hit rate: as a share of the {at}"}),
     _row("R", "R@1000 R@1% R(norm=min)@10",
          "recall: relevant items among the first k, divided by R (norm=min: by min(k, R))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93", method="recall", synonyms="recall_K",
@@ -519,11 +519,13 @@ MEASURES: tuple[Definition, ...] = (
          "chance: Bestgen 2015, Prague Bull. Math. Linguistics 103:131; correction for it: Cohen 1960, Educ. Psychol. "
          "Meas. 20:37", method="normalized_average_precision", of_all=True,
          report={"NormAP": "AP between chance (0) and perfect (1)"}),
-    _row("ROCAUC", "ROCAUC ROCAUC(max_fpr=0.1)",
-         "area under the ROC curve: the share of relevant/other pairs in the right order, ties a half; max_fpr: up to "
-         "that false positive rate, on a scale of 1/2 (random) .. 1 (perfect)",
-         "Hanley & McNeil 1982, Radiology 143:29; max_fpr: McClish 1989, Med. Decis. Making 9:190", method="roc_auc",
-         of_all=True, options=(Option("max_fpr", "max_fpr", _share),),
+    _row("ROCAUC", "ROCAUC ROCAUC(max_fpr=0.1) ROCAUC(min_fpr=0.1,max_fpr=0.2) ROCAUC(min_tpr=0.9)",
+         "area under the ROC curve: the share of relevant/other pairs in the right order, ties a half; min_fpr, "
+         "max_fpr: between these false positive rates; min_tpr, max_tpr: beside the curve between these true positive "
+         "rates; both on a scale of 1/2 (random) .. 1 (perfect)",
+         "Hanley & McNeil 1982, Radiology 143:29; between rates: McClish 1989, Med. Decis. Making 9:190; true positive "
+         "rates: Jiang, Metz & Nishikawa 1996, Radiology 201:745", method="roc_auc", of_all=True,
+         options=tuple(Option(rate, rate, _share) for rate in ("min_fpr", "max_fpr", "min_tpr", "max_tpr")),
          report={"ROCAUC": "area under the ROC curve"}),
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", of_all=True,

@@ -46,6 +46,7 @@ cdef object apply_nan_policy(object nan_policy, object score, object where)
 cdef object bad_label(object y_true, object y_score, Py_ssize_t place, str where)
 cdef object bad_score(object name, object shown)
 
+cdef object each(object values, str name)
 cdef object quotients(object values, str name, object whole, bint zero=*)
 cdef object ranks_from(object k, object fraction, object num_items)
 cdef object whole_ranks(object k)

@@ -422,7 +422,7 @@ cdef object as_whole(object values, str name):
     return array
 
 
-cdef int no_nan(object array, str name, str why, object where=None) except -1:
+cpdef int no_nan(object array, str name, str why, object where=None) except -1:
     """Raises an error if a value is NaN or NaT, or, among objects, None."""
     cdef Py_ssize_t place
     if array.dtype.kind in "fcmMO":

@@ -14,7 +14,8 @@ from hitcurve._kernel.groups cimport (
     Group, Wide, add_product, add_share, as_double, as_read, log1p_defect, next_group, whole_but_for_rounding,
 )
 from hitcurve._kernel.roc cimport (
-    adjusted_log_auc, auac, log_auc, partial_roc_area, partial_roc_auc, roc_auc, roc_enrichment,
+    adjusted_log_auc, auac, log_auc, partial_roc_area, partial_roc_auc, roc_area_from_fpr, roc_area_from_tpr, roc_auc,
+    roc_auc_from_fpr, roc_auc_from_tpr, roc_enrichment,
 )
 
 
@@ -815,6 +816,10 @@ record(MEASURE_PARTIAL_ROC_AUC, "roc_auc", partial_roc_auc, ALL_READINGS, ALL_RA
 record(MEASURE_PARTIAL_ROC_AREA, "roc_auc", partial_roc_area, ALL_READINGS, ALL_RANKS, POSITIVE)
 record(MEASURE_INTERPOLATED_PRECISION, "interpolated_precision", interpolated_precision, ALL_READINGS, 0, NOT_NEGATIVE)
 record(MEASURE_PRECISION_OF_RANKED, "precision", precision_of_ranked, ALL_READINGS, CUTOFF | DIVIDES)
+record(MEASURE_ROC_AUC_FROM_FPR, "roc_auc", roc_auc_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
+record(MEASURE_ROC_AREA_FROM_FPR, "roc_auc", roc_area_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
+record(MEASURE_ROC_AUC_FROM_TPR, "roc_auc", roc_auc_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)
+record(MEASURE_ROC_AREA_FROM_TPR, "roc_auc", roc_area_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:

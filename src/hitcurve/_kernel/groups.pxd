@@ -29,8 +29,8 @@ cdef struct Reading:
     Normalize normalize
     Interpolation interpolation
     int64_t k       # the cutoff rank, or NO_CUTOFF; or the number of false positives or hits, rounded
-    double x        # beta, alpha, the least false-positive rate, or the number of false positives or hits minus k
-    double most     # the greatest false-positive rate, else 1
+    double x        # beta, alpha, the least rate, or the number of false positives or hits minus k
+    double most     # the greatest rate, else 1
 
 
 # --------------------------------------------------------------------------------------------- shares of whole numbers

@@ -1,4 +1,4 @@
-"""The area under the ROC curve, whole, partial and over the logarithm of the false-positive rate.
+"""The area under the ROC curve: whole, up to a rate, between two rates, and over the logarithm of the false-positive rate.
 
 Notation and precision as in ``formulas``.
 """
@@ -6,7 +6,7 @@ from libc.math cimport NAN, frexp, fmin, ldexp, log, log1p
 from libc.stdint cimport int64_t, uint64_t
 
 from hitcurve._kernel.groups cimport (
-    TIES_THRESHOLD, Group, Wide, add, add_product, add_share, as_double, log1p_defect, next_group, whole_but_for_rounding,
+    TIES_THRESHOLD, Group, Ties, Wide, add, add_product, add_share, as_double, log1p_defect, next_group, whole_but_for_rounding,
 )
 
 cdef enum:
@@ -99,7 +99,7 @@ cdef struct Place:
 
 
 cdef Place place_at(double rate, int64_t negatives) noexcept nogil:
-    """rate * negatives. Only the rest is rounded. The rate is in (0, 1]."""
+    """rate * negatives. Only the rest is rounded. The rate is in [0, 1]."""
     cdef int exponent = 0, shift
     cdef Wide product = [0, 0]
     cdef Wide rest = [0, 0]
@@ -226,3 +226,124 @@ cdef double log_auc(const Table* table, const Reading* reading) noexcept nogil:
 
 cdef double adjusted_log_auc(const Table* table, const Reading* reading) noexcept nogil:
     return log_auc(table, reading) - (reading.most - reading.x) / log_width(reading)
+
+
+# -------------------------------------------------------------------------------------------------- between two rates
+
+# The part of the curve between two places of an axis: false positives, or hits. Both are read from the top of the ranking,
+# or with `turned` from its bottom.
+cdef struct Strip:
+    Place low
+    Place high
+    double width
+    int64_t total  # where the axis ends
+    bint turned
+
+
+cdef inline Strip strip_of(const Reading* reading, int64_t total, bint turned) noexcept nogil:
+    cdef Place low = place_at(reading.x, total), high = place_at(reading.most, total)
+    cdef Strip strip
+    strip.width = (reading.most - reading.x) * <double>total
+    strip.total = total
+    strip.turned = turned
+    if turned:
+        low.whole, high.whole = total - high.whole, total - low.whole
+        low.rest, high.rest = -high.rest, -low.rest
+    strip.low = low
+    strip.high = high
+    return strip
+
+
+cdef double rise(const Strip* strip, int64_t before, int64_t span, Ties ties) noexcept nogil:
+    """The mean height over the strip of a curve that rises from 0 at `before` to 1 at before + span.
+
+    With threshold ties it is a straight line. Otherwise it is the mean over all orders: steps of 1 / (span + 1), of which the
+    first is at `before`.
+    """
+    cdef int64_t after = before + span, first = 0, last = span
+    cdef double area = 0.0, length = <double>span, start = 0.0, part = 1.0, end = 0.0
+    cdef bint from_low = beyond(strip.low, before) > 0.0, to_high = beyond(strip.high, after) < 0.0
+    if beyond(strip.high, before) <= 0.0:
+        return 0.0
+    if beyond(strip.low, after) >= 0.0:
+        return 1.0
+    if not to_high:
+        area = beyond(strip.high, after)
+    if span == 0:
+        return area / strip.width
+    if ties == TIES_THRESHOLD:
+        if from_low:
+            start = beyond(strip.low, before)
+            length = strip.width if to_high else -beyond(strip.low, after)
+        elif to_high:
+            length = beyond(strip.high, before)
+        end = beyond(strip.high, before) if to_high else <double>span
+        # The quotients first: the product of two small numbers could be 0.
+        return area / strip.width + length / strip.width * (0.5 * (start + end) / <double>span)
+    if from_low:
+        first = strip.low.whole - (strip.low.rest < 0.0) - before
+        part = -strip.low.rest if strip.low.rest < 0.0 else 1.0 - strip.low.rest
+    if to_high:
+        last = strip.high.whole - (strip.high.rest < 0.0) - before
+        end = strip.high.rest + (strip.high.rest < 0.0)
+    if first == last:
+        length = <double>(first + 1) * (strip.width if from_low else end)
+    else:
+        length = <double>(first + 1) * part + <double>(last + 1) * end
+        length += <double>(last - first - 1) * (0.5 * (<double>first + <double>last + 2.0))
+    return (area + length / <double>(span + 1)) / strip.width
+
+
+cdef void add_rise(double* total, double* carry, const Strip* strip, int64_t count, int64_t before, int64_t span,
+                   Ties ties) noexcept nogil:
+    if count > 0:
+        add_share(total, carry, count, rise(strip, strip.total - before - span if strip.turned else before, span, ties))
+
+
+cdef double mean_height(const Table* table, const Reading* reading, bint of_hits, bint over) noexcept nogil:
+    """The mean true-positive rate between two false-positive rates, or with `of_hits` the mean true-negative rate between
+    two true-positive rates. With `over`, 1 minus this mean, as a sum of positive terms."""
+    cdef double total = 0.0, carry = 0.0
+    cdef int64_t negatives = table.num_items - table.num_relevant, passed = 0
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    cdef Strip strip
+    if table.num_relevant == 0 or negatives == 0:
+        return NAN
+    # A relevant item counts from its place among the false positives on. Another item counts up to its place among the hits.
+    strip = strip_of(reading, table.num_relevant if of_hits else negatives, of_hits != over)
+    while next_group(table, reading.ties, &group):
+        if of_hits:
+            add_rise(&total, &carry, &strip, group.before - passed, group.seen, 0, reading.ties)
+            add_rise(&total, &carry, &strip, group.others, group.seen, group.hits, reading.ties)
+            passed = group.before + group.others
+        else:
+            add_rise(&total, &carry, &strip, group.hits, group.before, group.others, reading.ties)
+    if of_hits:
+        add_rise(&total, &carry, &strip, negatives - passed, group.seen, 0, reading.ties)
+    return fmin(1.0, (total + carry) / <double>(negatives if of_hits else table.num_relevant))
+
+
+cdef double standardized(const Table* table, const Reading* reading, bint of_hits) noexcept nogil:
+    """McClish's (1 + (area - chance) / (most - chance)) / 2, from the half of the scale that holds it."""
+    cdef double room = reading.x + reading.most if of_hits else (1.0 - reading.x) + (1.0 - reading.most)
+    cdef double value = 1.0 - mean_height(table, reading, of_hits, True) / room, rest
+    rest = reading.x - (1.0 - reading.most) if of_hits else (1.0 - reading.most) - reading.x
+    if value < 0.5 and rest >= 0.0:
+        value = (mean_height(table, reading, of_hits, False) + rest) / room
+    return value
+
+
+cdef double roc_area_from_fpr(const Table* table, const Reading* reading) noexcept nogil:
+    return mean_height(table, reading, False, False) * (reading.most - reading.x)
+
+
+cdef double roc_auc_from_fpr(const Table* table, const Reading* reading) noexcept nogil:
+    return standardized(table, reading, False)
+
+
+cdef double roc_area_from_tpr(const Table* table, const Reading* reading) noexcept nogil:
+    return mean_height(table, reading, True, False) * (reading.most - reading.x)
+
+
+cdef double roc_auc_from_tpr(const Table* table, const Reading* reading) noexcept nogil:
+    return standardized(table, reading, True)

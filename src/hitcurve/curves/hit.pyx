@@ -14,8 +14,8 @@ import numpy as np
 from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._base.checks cimport (
     all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
-    check_flag, check_rank, check_rows, check_scores, check_within, checked_items, frozen, interpolated_cutoff, no_threshold,
-    not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
+    check_flag, check_rank, check_rows, check_scores, check_within, checked_items, each, frozen, interpolated_cutoff,
+    no_threshold, not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
     quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve.curves.ranking cimport (
@@ -209,6 +209,28 @@ cdef class Hits(Curve):
             return self.read(record.formula, &reading, None, None, None)
         numbers, shape = parameters(values, name, domain, 0.0, most)
         return self.read(record.formula, &reading, None, numbers, shape)
+
+    cdef object between(self, Measure measure, object ties, object low, object high, str kind):
+        """A measure between two rates, 0 and 1 where they are None. Each may be an array."""
+        cdef Reading reading
+        cdef const Record* record = self.checked(measure, ties, &reading)
+        lows, shape = each(0.0 if low is None else low, f"min_{kind}")
+        highs, other = each(1.0 if high is None else high, f"max_{kind}")
+        if shape is not None and other is not None and shape != other:
+            raise ValueError(f"min_{kind} has shape {shape}, max_{kind} has shape {other}: must have the same shape")
+        number = max(len(lows), len(highs)) if len(lows) and len(highs) else 0
+        values = []
+        for i in range(number):
+            most, name = highs[i % len(highs)]
+            reading.most = check_within(most, name, "in (0, 1]", 0.0, 1 + 2.0**-52)
+            least, name = lows[i % len(lows)]
+            reading.x = check_within(least, name, f"in [0, {most:g})", 0.0, most, True)
+            values.append(self.read(record.formula, &reading, None, None, None))
+        shape = other if shape is None else shape
+        if shape is None:
+            return values[0]
+        return np.stack(values, axis=-1).reshape((*np.shape(values[0]), *shape)) if values else np.empty(
+            (*np.shape(self.num_items), *shape))
 
     def average_precision(self, k=None, *, ties="expected", interpolation=None, normalize="min"):
         """Average precision: the mean, over the relevant items, of the precision at each (Zhu 2004).
@@ -610,21 +632,28 @@ cdef class Hits(Curve):
         shares = (ranks - 1.0 + 0.5 * alone) / (self.num_items - 1.0 + alone)
         return float(shares) if isinstance(ranks, float) else shares
 
-    def roc_auc(self, *, max_fpr=None, standardize=True, ties="expected"):
+    def roc_auc(self, *, min_fpr=None, max_fpr=None, min_tpr=None, max_tpr=None, standardize=True, ties="expected"):
         """Area under the ROC curve: the share of (relevant, not relevant) pairs in the right order (Hanley & McNeil 1982).
 
         Parameters
         ----------
-        max_fpr : float or array of float, optional
-            Only the curve up to this false-positive rate counts. The rate is in (0, 1], and exact for the decimal as
-            written.
+        min_fpr, max_fpr : float or array of float, optional
+            Only the curve between these false-positive rates counts, with 0 <= min_fpr < max_fpr <= 1. `max_fpr` alone is
+            exact for the decimal as written. Two arrays have the same shape.
+        min_tpr, max_tpr : float or array of float, optional
+            Only the curve between these true-positive rates (sensitivities) counts: the area beside the curve, which is the
+            integral of the true-negative rate over the true-positive rate (Jiang, Metz & Nishikawa 1996). They cannot be
+            combined with false-positive rates.
         standardize : bool
-            Only with `max_fpr`. If True, the area A up to the rate f is scaled to
-            (1 + (A - f**2 / 2) / (f - f**2 / 2)) / 2, which is 1/2 for a random order and 1 for a perfect order (McClish
-            1989; scikit-learn). If False, the value is A itself, at most f.
+            Only between rates. If True, the area A is scaled to (1 + (A - least) / (most - least)) / 2, which is 1/2 for a
+            random order and 1 for a perfect order (McClish 1989). Between rates a and b, most is b - a. The area of a random
+            order, least, is (b - a) (a + b) / 2 for false-positive rates, and (b - a) (1 - (a + b) / 2) for true-positive
+            rates. If False, the value is A itself, at most b - a. scikit-learn has the scaled value up to `max_fpr`. pROC
+            has A, and with ``partial.auc.correct=TRUE`` the scaled value, but NA where the scaled value is below 1/2.
         ties : {"expected", "best", "worst", "threshold"}
-            A tied pair counts 1/2 (expected, threshold), 1 (best) or 0 (worst). With `max_fpr` the expected value is the
-            mean over all orders, and ``"threshold"`` takes the straight segment across a tie group.
+            A tied pair counts 1/2 (expected, threshold), 1 (best) or 0 (worst). Between rates the expected value is the
+            mean over all orders, and ``"threshold"`` takes the straight segment across a tie group, as pROC and
+            scikit-learn do.
 
         Returns
         -------
@@ -634,7 +663,14 @@ cdef class Hits(Curve):
         Raises
         ------
         ValueError
-            If relevant items were never retrieved (``num_relevant > num_hits``): the measure needs their ranks.
+            If relevant items were never retrieved (``num_relevant > num_hits``): the measure needs their ranks. If a rate
+            is outside its bounds, if rates of both kinds are given, or if the items have weights and a rate is given.
+
+        References
+        ----------
+        McClish (1989), "Analyzing a portion of the ROC curve", Medical Decision Making 9:190. Jiang, Metz & Nishikawa
+        (1996), "A receiver operating characteristic partial area index for highly sensitive diagnostic tests", Radiology
+        201:745.
 
         Examples
         --------
@@ -644,13 +680,26 @@ cdef class Hits(Curve):
         0.8333
         >>> round(curve.roc_auc(max_fpr=0.5), 4), round(curve.roc_auc(max_fpr=0.5, standardize=False), 4)
         (0.7778, 0.3333)
+        >>> round(curve.roc_auc(min_fpr=0.25, max_fpr=0.5), 4), round(curve.roc_auc(min_tpr=0.5), 4)
+        (0.8667, 0.7593)
         """
         raw = not check_flag(standardize, "standardize")
-        if max_fpr is None:
+        given = {"min_fpr": min_fpr, "max_fpr": max_fpr, "min_tpr": min_tpr, "max_tpr": max_tpr}
+        names = [name for name, rate in given.items() if rate is not None]
+        if not names:
             return self.measured(formulas.MEASURE_ROC_AUC, ties)
-        self.needs_plain("roc_auc at max_fpr")
-        measure = formulas.MEASURE_PARTIAL_ROC_AREA if raw else formulas.MEASURE_PARTIAL_ROC_AUC
-        return self.at_rate(measure, ties, max_fpr, "max_fpr", self.num_items - self.num_relevant)
+        if len({name[4:] for name in names}) > 1:
+            raise ValueError(f"{names[0]}={given[names[0]]!r} and {names[-1]}={given[names[-1]]!r} are both given: the curve is "
+                             "cut at false-positive rates or at true-positive rates")
+        self.needs_plain("roc_auc at a rate")
+        if names == ["max_fpr"]:
+            measure = formulas.MEASURE_PARTIAL_ROC_AREA if raw else formulas.MEASURE_PARTIAL_ROC_AUC
+            return self.at_rate(measure, ties, max_fpr, "max_fpr", self.num_items - self.num_relevant)
+        if names[0].endswith("fpr"):
+            measure = formulas.MEASURE_ROC_AREA_FROM_FPR if raw else formulas.MEASURE_ROC_AUC_FROM_FPR
+            return self.between(measure, ties, min_fpr, max_fpr, "fpr")
+        measure = formulas.MEASURE_ROC_AREA_FROM_TPR if raw else formulas.MEASURE_ROC_AUC_FROM_TPR
+        return self.between(measure, ties, min_tpr, max_tpr, "tpr")
 
     def auac(self, *, ties="expected"):
         """Area under the accumulation curve: recall over the share of the list, by trapezoids.
