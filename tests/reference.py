@@ -574,7 +574,7 @@ def roc_auc(
         return over_orders(rank, ties, lambda flags: roc_area(as_groups(flags)), lambda: roc_area(rank.groups))
     no_weights(rank)
     low, high = between_rates(*((min_tpr, max_tpr) if by_tpr else (min_fpr, max_fpr)))
-    if by_fpr and by_tpr or not 0 <= low < high <= 1:
+    if (by_fpr and by_tpr) or not 0 <= low < high <= 1:
         raise ValueError("rates")
 
     def area(groups):

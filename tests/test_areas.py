@@ -1,6 +1,8 @@
-"""Areas under the ROC curve between two rates, beside the numbers that pROC publishes."""
+"""Areas between two rates, and of several classes, beside the numbers of others."""
 
 import re
+from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,8 +13,10 @@ import hitcurve as hc
 # outcome. Patients with a good and with a poor outcome, by WFNS grade 1 to 5.
 WFNS = {1: (37, 2), 2: (20, 12), 3: (3, 1), 4: (8, 8), 5: (4, 18)}
 # Outcomes in the order of falling NDKA, poor ones 1; patients of the same value in brackets.
-NDKA = ("101010100111100010011110000100011(10)001101100100(10)01000001001011100000010010000(10)10(00)0100110000001000000000"
-        "1110010")  # fmt: skip
+NDKA = (
+    "101010100111100010011110000100011(10)001101100100(10)01000001001011100000010010000(10)10(00)01001100000010000000"
+    "001110010"
+)
 
 
 def of_wfns():
@@ -27,7 +31,7 @@ def of_ndka():
     return hc.HitCurve(np.concatenate(outcomes), place, lower_is_better=True)
 
 
-# What pROC's own tests expect (tests/testthat/test-auc.R, version 1.19): specificities or sensitivities, area, corrected area.
+# What pROC's own tests expect (xrobin/pROC, tests/testthat/test-auc.R): rates, area, corrected area.
 PROC = (
     (of_wfns, "fpr", 0.9, 1.0, 0.0334417344173442, 0.649693339038653),
     (of_wfns, "fpr", 0.8, 0.9, 0.0598373983739837, 0.763749402199904),
@@ -67,7 +71,7 @@ def test_proc_has_no_corrected_area_below_the_diagonal():
 
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "threshold"])
 def test_parts_add_up(ties):
-    """Areas of adjacent parts add up to the whole area, by either rate; from rate 0 the area is that of max_fpr alone."""
+    """Areas of adjacent parts add up to the whole area, and from rate 0 the area is that of max_fpr alone."""
     rng = np.random.default_rng(0)
     for n in (2, 5, 50, 3000):
         for distinct in (1, 3, 10**9):
@@ -87,7 +91,105 @@ def test_each_query_has_its_own_numbers():
     rng = np.random.default_rng(1)
     y, s, qid = rng.integers(0, 2, 400), rng.integers(0, 9, 400), rng.integers(0, 7, 400)
     curves = hc.HitCurves(y, s, qid=qid)
-    for read in ({"min_tpr": [0.2, 0.9]}, {"min_fpr": 0.1, "max_fpr": [[0.3], [0.7]]}, {"max_tpr": 0.5}, {"min_fpr": []}):
+    several = {"min_fpr": 0.1, "max_fpr": [[0.3], [0.7]]}
+    for read in ({"min_tpr": [0.2, 0.9]}, several, {"max_tpr": 0.5}, {"min_fpr": []}):
         each = np.array([curve.roc_auc(**read) for curve in curves])
         np.testing.assert_array_equal(curves.roc_auc(**read), each)
         assert curves.roc_auc(**read).shape == each.shape
+
+
+# --- several classes ----------------------------------------------------------------------------------------
+
+
+def of_classes(rng, kinds, n, distinct):
+    """Labels, each class at least once, and scores with ties."""
+    y = np.concatenate([np.arange(kinds), rng.integers(0, kinds, n - kinds)])
+    return rng.permutation(y), rng.integers(0, distinct, (n, kinds))
+
+
+def in_order(y, score, a, b, tie):
+    """A(a, b) of Hand & Till: the share of pairs in which the item of class a has the higher score of class a."""
+    pairs = [(x, z) for x in score[y == a, a] for z in score[y == b, a]]
+    return sum(Fraction(int(x > z)) + tie * int(x == z) for x, z in pairs) / len(pairs)
+
+
+@pytest.mark.parametrize("distinct", [2, 4, 10**6])
+@pytest.mark.parametrize("kinds", [2, 3, 5])
+def test_hand_and_till(kinds, distinct):
+    rng = np.random.default_rng(kinds)
+    for n in (kinds, 9, 40):
+        y, score = of_classes(rng, kinds, max(n, kinds), distinct)
+        for ties, tie in (("expected", Fraction(1, 2)), ("best", 1), ("worst", 0)):
+            each = hc.multiclass_roc_auc(y, score, average=None, ties=ties)
+            mean = weighted = Fraction(0)
+            for a, b in combinations(range(kinds), 2):
+                both = in_order(y, score, a, b, tie), in_order(y, score, b, a, tie)
+                assert (each[a, b], each[b, a]) == (float(both[0]), float(both[1]))
+                mean += Fraction(2, kinds * (kinds - 1)) * sum(both) / 2
+                weighted += sum(both) / 2 * int((y == a).sum() + (y == b).sum())
+            assert np.isnan(np.diag(each)).all()
+            assert hc.multiclass_roc_auc(y, score, ties=ties) == pytest.approx(float(mean), rel=1e-15, abs=1e-15)
+            got = hc.multiclass_roc_auc(y, score, ties=ties, average="weighted")
+            assert got == pytest.approx(float(weighted / (len(y) * (kinds - 1))), rel=1e-15, abs=1e-15)
+
+
+@pytest.mark.parametrize("method", ["ovo", "ovr"])
+def test_classes_of_sklearn(method):
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        kinds = int(rng.integers(3, 7))
+        y, score = of_classes(rng, kinds, int(rng.integers(kinds, 80)), int(rng.choice([3, 9, 10**6])))
+        names = np.sort(rng.choice(list("abcdefgh"), kinds, replace=False))
+        score = (score + 1) / (score + 1).sum(axis=1, keepdims=True)
+        order = rng.permutation(kinds)
+        for average in ("macro", "weighted") + (("micro", None) if method == "ovr" else ()):
+            ours = hc.multiclass_roc_auc(names[y], score, method=method, average=average)
+            theirs = metrics.roc_auc_score(names[y], score, multi_class=method, average=average)
+            np.testing.assert_allclose(ours, theirs, rtol=1e-15, atol=1e-15)
+            moved = {"labels": names[order], "method": method, "average": average}
+            again = hc.multiclass_roc_auc(names[y], score[:, order], **moved)
+            np.testing.assert_allclose(again, ours if average else ours[order], rtol=1e-15)
+            below = hc.multiclass_roc_auc(y, -score, method=method, average=average, lower_is_better=True, workers=2)
+            np.testing.assert_array_equal(below, ours)
+
+
+def test_two_classes_with_one_score_each():
+    """With scores p and 1 - p the two areas of a pair are the same: ROC AUC itself."""
+    rng = np.random.default_rng(6)
+    y, p = rng.integers(0, 2, 50), rng.integers(0, 9, 50) / 8
+    area = hc.HitCurve(y, p).roc_auc()
+    both = np.stack([1 - p, p], axis=1)
+    assert {hc.multiclass_roc_auc(y, both, method=method) for method in ("ovo", "ovr")} == {area}
+
+
+Y, S = [0, 1, 2], [[3, 2, 1], [1, 2, 3], [2, 1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "kind", "text"),
+    [
+        (([0, 1], S), {}, ValueError, r"y_score has shape \(3, 3\), y_true has shape \(2,\)"),
+        ((Y, [1, 2, 3]), {}, ValueError, r"y_score has shape \(3,\)"),
+        (([Y], S), {}, ValueError, r"y_true must be one-dimensional, got shape \(1, 3\)"),
+        (([0, 1, 1], S), {}, ValueError, "y_score has 3 columns, but y_true has 2 different labels; labels="),
+        (([0, 0, 0], [[1]] * 3), {}, ValueError, "y_score has 1 column: ROC AUC of classes needs two or more"),
+        ((Y, [[1, 2, 3], [1, 2, np.nan], [1, 2, 3]]), {}, ValueError, r"y_score\[1, 2\] is nan"),
+        ((Y, [["a", "b", "c"]] * 3), {}, TypeError, r"y_score\[0, 0\] is 'a'"),
+        (([0, 1, np.nan], S), {}, ValueError, r"y_true\[2\] is nan: a label must not be missing"),
+        (([0, 1, "a"], S), {}, TypeError, r"y_true\[0\] is 0 of type int"),
+        ((np.array([0, "a", 1], object), S), {}, TypeError, "y_true holds labels of types"),
+        ((Y, S), {"labels": [0, 1, 1]}, ValueError, r"labels\[2\] is 1, as labels\[1\] is: must be distinct"),
+        ((Y, S), {"labels": [0, 1]}, ValueError, r"y_true\[2\] is 2: this class is not in labels"),
+        ((Y, S), {"labels": [0, 1, 2, 3]}, ValueError, "y_score has 3 columns, but labels has 4 different labels$"),
+        (([0, 1, 1], S), {"labels": [0, 1, 2]}, ValueError, r"labels\[2\] is 2, but y_true has no item of this class"),
+        ((Y, S), {"labels": ["0", "1", "2"]}, ValueError, r"y_true\[0\] is 0: this class is not in labels"),
+        ((Y, S), {"method": "all"}, ValueError, "method='all' is unknown: must be one of 'ovo', 'ovr'"),
+        ((Y, S), {"average": "micro"}, ValueError, "average='micro' needs method='ovr'"),
+        ((Y, S), {"average": "samples"}, ValueError, "average='samples' is unknown"),
+        ((Y, S), {"ties": "threshold"}, ValueError, "ties='threshold' is unknown"),
+    ],
+)  # fmt: skip
+def test_bad_classes(args, options, kind, text):
+    with pytest.raises(kind, match=text):
+        hc.multiclass_roc_auc(*args, **options)

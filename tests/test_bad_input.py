@@ -301,8 +301,12 @@ bad("standardize", TypeError, "standardize", "True or False")(lambda: curve().ro
 bad("weighted roc_auc to a rate", ValueError, "weight")(
     lambda: curve(sample_weight=W).roc_auc(max_fpr=0.5, ties="threshold")
 )
-bad("min_fpr at max_fpr", ValueError, r"min_fpr is 0\.5", r"\[0, 0\.5\)")(lambda: curve().roc_auc(min_fpr=0.5, max_fpr=0.5))
-bad("rates of both kinds", ValueError, r"min_fpr=0\.1", r"max_tpr=0\.9")(lambda: curve().roc_auc(min_fpr=0.1, max_tpr=0.9))
+bad("min_fpr at max_fpr", ValueError, r"min_fpr is 0\.5", r"\[0, 0\.5\)")(
+    lambda: curve().roc_auc(min_fpr=0.5, max_fpr=0.5)
+)
+bad("rates of both kinds", ValueError, r"min_fpr=0\.1", r"max_tpr=0\.9")(
+    lambda: curve().roc_auc(min_fpr=0.1, max_tpr=0.9)
+)
 bad("min_tpr of 1", ValueError, "min_tpr is 1", r"\[0, 1\)")(lambda: curve().roc_auc(min_tpr=1))
 bad("max_tpr of 0", ValueError, "max_tpr is 0", r"\(0, 1\]")(lambda: curve().roc_auc(max_tpr=0))
 bad("a NaN rate", ValueError, r"min_tpr\[1\] is nan")(lambda: curve().roc_auc(min_tpr=[0.1, np.nan]))

@@ -19,6 +19,7 @@ if typing.TYPE_CHECKING:
     from hitcurve.curves.counter import HitCounter
     from hitcurve.curves.gain import GainCurve, GainCurves, mean_ndcg, ndcg
     from hitcurve.curves.gain_counter import GainCounter
+    from hitcurve.curves.multiclass import multiclass_roc_auc
     from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves, plot_figure
@@ -35,15 +36,15 @@ __all__ = [
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "Leaderboard", "PValue", "PrecisionRecallCurve", "RocCurve",
     "SubtopicCurve", "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "at_threshold",
-    "average_precision", "compare", "evaluate",
-    "mean_average_precision", "mean_ndcg", "ndcg", "plot_curves", "plot_evaluations", "plot_figure", "read_qrels",
-    "read_run", "scan",
+    "average_precision", "compare", "evaluate", "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg",
+    "plot_curves", "plot_evaluations", "plot_figure", "read_qrels", "read_run", "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "curves.counter": "HitCounter",
     "curves.gain": "GainCurve GainCurves mean_ndcg ndcg",
     "curves.gain_counter": "GainCounter",
+    "curves.multiclass": "multiclass_roc_auc",
     "curves.subtopics": "SubtopicCurve SubtopicCurves",
     "shown.leaderboard": "Leaderboard",
     "presets": "PRESETS",

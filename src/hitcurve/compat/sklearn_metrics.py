@@ -15,13 +15,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from hitcurve import GainCurves, HitCurve, HitCurves
+from hitcurve import GainCurves, HitCurve, HitCurves, multiclass_roc_auc
 from hitcurve.compat._sklearn_checks import (
     as_array,
     as_column,
@@ -394,7 +393,8 @@ def det_curve(y_true: Any, y_score: Any, pos_label: Any = None, sample_weight: A
     -------
     fpr, fnr : ndarray of shape (n_thresholds,)
     thresholds : ndarray of shape (n_thresholds,)
-        Distinct scores in rising order, as float64. The last threshold is infinity if the best score has a false positive.
+        Distinct scores in rising order, as float64. The last threshold is infinity if the best score has a false
+        positive.
 
     References
     ----------
@@ -418,7 +418,8 @@ def det_curve(y_true: Any, y_score: Any, pos_label: Any = None, sample_weight: A
         moved = np.diff(tps) != 0
         fps, tps, thresholds = _kept(moved[:-1] | moved[1:], fps, tps, thresholds)
     if np.unique(labels).size != 2:
-        raise ValueError("Only one class is present in y_true. Detection error tradeoff curve is not defined in that case.")
+        raise ValueError("Only one class is present in y_true. Detection error tradeoff curve is not defined in that "
+                         "case.")
     first = int(np.searchsorted(fps, 0.0, side="right")) - 1
     part = slice(first if first >= 0 else None, int(np.searchsorted(tps, tps[-1])) + 1)
     return fps[part][::-1] / fps[-1], (tps[-1] - tps)[part][::-1] / tps[-1], thresholds[part][::-1]
@@ -511,15 +512,10 @@ def _multiclass_area(y_true: Any, score: Any, labels: Any, multi_class: str, ave
     if multi_class == "ovr":
         marked = _indicator(y_true, score, classes)
         return _average(_areas, marked, marked == 1, score, average, weight)
-    of_class = np.searchsorted(classes, y_true)
-    rows = {int(one): score[of_class == one] for one in np.unique(of_class)}
-    values, shares = [], []
-    for a, b in combinations(rows, 2):
-        flags = np.arange(len(rows[a]) + len(rows[b])) < len(rows[a])
-        columns = [np.concatenate([rows[a][:, one], rows[b][:, one]]) for one in (a, b)]
-        values.append(_areas(np.stack([flags, ~flags]), np.stack(columns), None).mean())
-        shares.append(flags.size / y_true.size)
-    return np.average(values, weights=shares if average == "weighted" else None)
+    present = np.unique(y_true)  # classes without an item have no pairs
+    if present.size < 2:
+        return np.average([], weights=[] if average == "weighted" else None)
+    return np.float64(multiclass_roc_auc(y_true, score[:, np.isin(classes, present)], average=average))
 
 
 # --- labels of many rows ----------------------------------------------------------------------------------------------

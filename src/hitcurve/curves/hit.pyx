@@ -15,8 +15,8 @@ from hitcurve._kernel.columns cimport ScoreType
 from hitcurve._base.checks cimport (
     all_ranked, apply_nan_policy, as_flags, as_ids, as_key, as_offsets, as_real, as_weight, as_whole,
     check_flag, check_rank, check_rows, check_scores, check_within, checked_items, each, frozen, interpolated_cutoff,
-    no_threshold, not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties, query_totals,
-    quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
+    no_threshold, not_negative, one_dimension, parameters, parse_lower, parse_num_relevant, parse_reading, parse_ties,
+    query_totals, quotients, ranks_from, same_items, table_columns, whole_number, whole_ranks, within,
 )
 from hitcurve.curves.ranking cimport (
     OwnTable, Queries, compared_as, counts_in, queries_average_precision, queries_tables, rank_one, scores_as,
@@ -689,8 +689,8 @@ cdef class Hits(Curve):
         if not names:
             return self.measured(formulas.MEASURE_ROC_AUC, ties)
         if len({name[4:] for name in names}) > 1:
-            raise ValueError(f"{names[0]}={given[names[0]]!r} and {names[-1]}={given[names[-1]]!r} are both given: the curve is "
-                             "cut at false-positive rates or at true-positive rates")
+            raise ValueError(f"{names[0]}={given[names[0]]!r} and {names[-1]}={given[names[-1]]!r} are both given: the curve "
+                             "is cut at false-positive rates or at true-positive rates")
         self.needs_plain("roc_auc at a rate")
         if names == ["max_fpr"]:
             measure = formulas.MEASURE_PARTIAL_ROC_AREA if raw else formulas.MEASURE_PARTIAL_ROC_AUC
