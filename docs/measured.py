@@ -56,7 +56,7 @@ def call(measure: measures.Measure) -> str:
 def ties(record: measures.Definition) -> str:
     """The readings of ties that a record has."""
     if not record.ties:
-        return "none"
+        return "single orders only" if record.ordered else "none"
     if record.ties == measures.TIES:
         curve = hc.HitCurve([1, 0, 0, 1, 0, 0, 1, 0], [3, 3, 3, 2, 2, 2, 1, 1])
         found = [measure for form in record.forms if (measure := measures.parse(form)).ties is None]

@@ -1013,37 +1013,115 @@ def beyond(first):
     return first**2 * mp.zeta(2, first)
 
 
-def wanted_gains(order, levels, max_rel):
+def wanted_gains(order, levels, max_rel, min_rel=0):
     most = max(1, *levels, 1) if max_rel is None else max_rel
-    return [wanted_gain(level, most) for level in order]
+    return [wanted_gain(level, most, min_rel) for level in order]
 
 
 @remembered
-def wanted_gain(level, most):
-    return mpf(min(worth("linear", level) / Fraction(most), 1))
+def wanted_gain(level, most, least=0):
+    share = (worth("linear", level) - Fraction(least)) / (Fraction(most) - Fraction(least))
+    return mpf(min(max(share, 0), 1))
 
 
 @over_judged()
-def insq(order, levels, k=None, *, T=1.0, max_rel=None):
+def insq(order, levels, k=None, *, T=1.0, max_rel=None, min_rel=0):
     """By the product of C, as the paper defines it, and not by the weights that follow from it."""
     weight, total, T = mp.mpf(1), mp.mpf(0), mp.mpf(T)
-    for rank, gain in enumerate(wanted_gains(order, levels, max_rel)[:k], 1):
+    for rank, gain in enumerate(wanted_gains(order, levels, max_rel, min_rel)[:k], 1):
         total += gain * weight
         weight *= ((rank + 2 * T - 1) / (rank + 2 * T)) ** 2
     return total / beyond(2 * T)
 
 
 @over_judged()
-def inst(order, levels, k=None, *, T=1.0, max_rel=None):
+def inst(order, levels, k=None, *, T=1.0, max_rel=None, min_rel=0):
     T = mp.mpf(T)
     weight, total, weights, still = mp.mpf(1), mp.mpf(0), mp.mpf(0), T
-    gains = wanted_gains(order, levels, max_rel)[:k]
+    gains = wanted_gains(order, levels, max_rel, min_rel)[:k]
     for rank, gain in enumerate(gains, 1):
         total += gain * weight
         weights += weight
         still -= gain
         weight *= ((rank + T + still - 1) / (rank + T + still)) ** 2
     return total / (weights + weight * beyond(len(gains) + T + still))  # from there on C is that of INSQ
+
+
+@over_judged()
+def sdcg(order, levels, k, *, max_rel, min_rel=0):
+    gains = wanted_gains(order, levels, max_rel, min_rel)[:k]
+    return discounted(gains) / discounted([1] * k)
+
+
+def weighed(gains, go_on, rest):
+    """(sum of weight times gain, sum of weights) where `go_on(rank, gain)` is the chance to look at the next rank.
+
+    `rest`: the sum of the weights of the ranks beyond, as a share of the weight of the next rank.
+    """
+    weight, total, weights = mp.mpf(1), mp.mpf(0), mp.mpf(0)
+    for rank, gain in enumerate(gains, 1):
+        total += gain * weight
+        weights += weight
+        weight *= go_on(rank, gain)
+    return total, weights + weight * rest
+
+
+def places(gains, k):
+    """The gains of the first k ranks, some of which may have no item."""
+    return gains[:k] + [mp.mpf(0)] * (k - len(gains))
+
+
+@over_judged()
+def nerr8(order, levels, k, *, max_rel, min_rel=0):
+    """Azzopardi, Mackenzie & Moffat 2021, equations 8 to 11, by C."""
+    gains = places(wanted_gains(order, levels, max_rel, min_rel), k)
+    total, weights = weighed(gains, lambda rank, gain: 1 - gain, 0)
+    return total / weights
+
+
+@over_judged()
+def nerr9(order, levels, k, *, max_rel, min_rel=0):
+    gains = places(wanted_gains(order, levels, max_rel, min_rel), k)
+    total, weights = weighed(gains, lambda rank, gain: mp.mpf(rank) / (rank + 1) * (1 - gain), 0)
+    return total / weights
+
+
+@over_judged()
+def nerr10(order, levels, k=None, *, max_rel, p=0.9, min_rel=0):
+    p = mp.mpf(p)
+    gains = wanted_gains(order, levels, max_rel, min_rel)[:k]
+    total, weights = weighed(gains, lambda rank, gain: p * (1 - gain), 1 / (1 - p))
+    return total / weights
+
+
+@over_judged()
+def nerr11(order, levels, k=None, *, max_rel, T=1.0, min_rel=0):
+    T = mp.mpf(T)
+    gains = wanted_gains(order, levels, max_rel, min_rel)[:k]
+    total, weights = weighed(
+        gains, lambda rank, gain: ((rank + 2 * T - 1) / (rank + 2 * T)) ** 2 * (1 - gain), beyond(len(gains) + 2 * T))
+    return total / weights
+
+
+def player(gains, k, T, hb=0, hc=0, gain_med=0.5):
+    """(whole gain, last rank) of the user of BPM, in exact fractions of the decimals that were written."""
+    T, hb, hc, middle = (Fraction(str(one)) for one in (T, hb, hc, gain_med))
+    rank, gained, patience = 0, Fraction(0), Fraction(k)
+    while True:
+        gain = gains[rank] if rank < len(gains) else Fraction(0)
+        rank, gained = rank + 1, gained + gain
+        if gained >= T or rank >= patience:
+            return gained, rank
+        T += hb * (gain - middle)
+        patience += hc * (gain - middle)
+
+
+@over_judged()
+def bpm(order, levels, k, *, max_rel, T=1.0, min_rel=0, **limits):
+    most, least = Fraction(str(max_rel)), Fraction(str(min_rel))
+    gains = [min(max((worth("linear", level) - least) / (most - least), Fraction(0)), Fraction(1)) for level in order]
+    gained, rank = player(gains, k, T, **limits)
+    return gained / rank
 
 
 def pairs(groups):

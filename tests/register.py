@@ -63,6 +63,8 @@ class Row(NamedTuple):
     """Uses the levels themselves: the lowest relevant level says nothing."""
     attribute: bool = False
     """The method is a number of the curve, not a call."""
+    ordered: bool = False
+    """Refused where the order of tied items changes the value."""
     same: str = ""
     """The measure that has the same value for each ranking, with another mean."""
     sums: tuple[str, ...] = ()
@@ -189,6 +191,23 @@ MEASURES = (
     Row("inst", "INST", ("k",), readings=BOUNDS, of=GAINS, twin="inst", graded=True, provided=True,
         written=(("INST", {}), ("INST(T=2.0,max_rel=2)", {"T": 2.0, "max_rel": 2}),
                  ("INST(T=3,max_rel=2)@3", {"k": 3, "T": 3.0, "max_rel": 2}))),
+    Row("sdcg", "SDCG", ("k",), needed=True, readings=ORDERS, of=GAINS, twin="sdcg", graded=True, provided=True,
+        written=(("SDCG(max_rel=3)@3", {"k": 3, "max_rel": 3}), ("SDCG(max_rel=2)@50", {"k": 50, "max_rel": 2}),
+                 ("SDCG(dcg='log2',max_rel=3,min_rel=1)@3", {"k": 3, "max_rel": 3, "min_rel": 1}))),
+    Row("bpm", "BPM", ("k",), needed=True, readings=(), of=GAINS, twin="bpm", graded=True, ordered=True, provided=True,
+        written=(("BPM(max_rel=3)@3", {"k": 3, "max_rel": 3}),
+                 ("BPM(T=2.5,max_rel=2)@50", {"k": 50, "T": 2.5, "max_rel": 2}),
+                 ("BPM(T=0.7,max_rel=3,min_rel=1)@4", {"k": 4, "T": 0.7, "max_rel": 3, "min_rel": 1}),
+                 ("BPM(T=1.5,max_rel=3,hb=0.5,hc=2,gain_med=0.25)@4",
+                  {"k": 4, "T": 1.5, "max_rel": 3, "hb": 0.5, "hc": 2.0, "gain_med": 0.25}))),
+    *(Row(f"nerr{equation}", f"NERR{equation}", ("k",), needed=equation < 10, readings=BOUNDS, of=GAINS,
+          twin=f"nerr{equation}", graded=True, provided=True,
+          written=tuple((f"NERR{equation}({text}max_rel={most}){at}", {**options, "max_rel": most, **k})
+                        for text, options in said for most, at, k in (
+                            (3, *(("@50", {"k": 50}) if equation < 10 else ("", {}))), (2, "@3", {"k": 3}))))
+      for equation, said in ((8, (("", {}),)), (9, (("", {}), ("min_rel=1,", {"min_rel": 1}))),
+                             (10, (("", {"p": 0.9}), ("p=0.4,", {"p": 0.4}))),
+                             (11, (("", {"T": 1.0}), ("T=2.5,", {"T": 2.5}))))),
     Row("pairwise_accuracy", "OPA", readings=ORDERS, of=("gains",), twin="pairwise_accuracy", complete=True,
         graded=True, written=(("OPA", {}),)),
     Row("somers_d", "SomersD", readings=ORDERS, of=("gains",), twin="somers_d", complete=True, graded=True,

@@ -94,7 +94,7 @@ def test_insq_and_inst_by_their_definitions():
 
     for measure, user in ((INSQ(T=2.0, max_rel=2), insq), (INST(T=2.0, max_rel=2), inst)):
         assert provider.supports(measure)
-        assert not provider.supports(type(measure)(T=2.0, max_rel=2, min_rel=1))
+        assert not provider.supports(type(measure)(T=2.0, max_rel=2, min_rel=-1))
         found = provider.calc_aggregate([measure], qrels, run)[measure]
         assert found == pytest.approx(slow_user(user, gains, 4), rel=2e-4)  # what lies beyond rank 20,000
 

@@ -24,6 +24,20 @@ _measures, _providers = _ir_measures.measures, _ir_measures.providers
 NOT_PROVIDED, _Any = _providers.base.NOT_PROVIDED, _providers.base.Any
 
 
+class _FromZero(_Any):  # type: ignore[misc, valid-type]
+    """A value of at least 0."""
+
+    def validate(self, value: Any) -> bool:
+        return bool(super().validate(value) and (value is NOT_PROVIDED or value >= 0))
+
+
+# The measures of users, each with the options that it has besides min_rel and max_rel.
+_OF_USERS = {
+    "SDCG": "cutoff! dcg", "BPM": "cutoff! T", "NERR8": "cutoff!", "NERR9": "cutoff!", "NERR10": "p", "NERR11": "T",
+    "INSQ": "T", "INST": "T",
+}
+
+
 class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
     """A provider of ir_measures that computes with hitcurve."""
 
@@ -38,8 +52,10 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
         )
         for name in names.split()
     ] + [
-        getattr(_measures, f"_{name}")(T=_Any(), min_rel=_providers.base.Choices(0), max_rel=_Any(required=True))
-        for name in ("INSQ", "INST")
+        getattr(_measures, f"_{name}")(
+            min_rel=_FromZero(), max_rel=_Any(required=True),
+            **{one.strip("!"): _Any(required="!" in one) for one in options.split()})
+        for name, options in _OF_USERS.items()
     ]
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> Any:
@@ -69,7 +85,7 @@ class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
 def _ours(measure: Any) -> Measure:
     """The measure of hitcurve that a measure of ir_measures stands for."""
     options = []
-    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg", "T", "max_rel", "gains"):
+    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg", "T", "min_rel", "max_rel", "gains"):
         value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
         if value is not NOT_PROVIDED and value is not False:
             options.append(f"{name}={value}")

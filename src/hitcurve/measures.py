@@ -124,12 +124,15 @@ class Option(NamedTuple):
         Makes the value of the argument from its text.
     bare : bool
         True if the option is written without ``name=``, as in ``BEDROC(20)`` or ``logAUC(adjusted)``.
+    needed : bool
+        True if a name must give the option.
     """
 
     name: str
     keyword: str
     convert: Callable[[str], Any]
     bare: bool = False
+    needed: bool = False
 
 
 class Definition(NamedTuple):
@@ -155,7 +158,7 @@ class Definition(NamedTuple):
         The arguments that a cutoff can set: ``k`` (a rank), ``fraction`` or ``fpr`` (a share in percent), ``recall`` (a
         level). An empty string says that the measure needs no cutoff.
     ties : tuple of str
-        The values of ``ties=`` that it has. Empty if ties make no difference.
+        The values of ``ties=`` that it has. Empty if ties make no difference, or if `ordered`.
     reading : str
         When ``ties="expected"`` is not the mean over all orders, or "best" and "worst" are not bounds.
     options : tuple of Option
@@ -166,6 +169,8 @@ class Definition(NamedTuple):
         The mean over queries. In the geometric mean, values below 0.00001 count as 0.00001.
     of_all : bool
         True if it needs the rank of every item, also of level 0. A run of a search engine lacks these ranks.
+    ordered : bool
+        True if it is defined for a single order only: ties are an error if their order changes the value.
     lower_is_better : bool
         True if low values are good. ``ties="best"`` is then the least value, and ``ties="worst"`` is the greatest.
     report : tuple of (str, str)
@@ -187,6 +192,7 @@ class Definition(NamedTuple):
     defaults: tuple[tuple[str, Any], ...] = ()
     mean: str = "arithmetic"
     of_all: bool = False
+    ordered: bool = False
     lower_is_better: bool = False
     report: tuple[tuple[str, str], ...] = ()
 
@@ -289,8 +295,9 @@ class Measure(NamedTuple):
 
         In a `GainCurve` or `GainCurves` the measure decides which items are relevant. For a binary measure these are
         the items of level `rel` or higher, or of level 1 or higher without `rel`. For a measure of levels they are the
-        items above level 0, for a measure of gains the items with a gain above 0, and for GAP the items of its least
-        threshold or higher. For a measure of subtopics they are the items of level `rel` or higher for any subtopic.
+        items above level 0, or above level `min_rel`, for a measure of gains the items with a gain above 0, and for GAP
+        the items of its least threshold or higher. For a measure of subtopics they are the items of level `rel` or
+        higher for any subtopic.
         """
         if of_subtopics(curve):
             if "subtopics" not in self.record.of:
@@ -304,7 +311,8 @@ class Measure(NamedTuple):
         if isinstance(gain, ByLevel):
             ideal = curve.ndcg(gain=gain)
             return ideal != ideal
-        level = self.lowest_level()
+        least = dict(self.keywords).get("min_rel")
+        level = self.lowest_level() if least is None else math.nextafter(least, math.inf)
         return (curve.at_level(level) if level > 1 else curve).num_relevant == 0
 
     def relevant_level(self, relevance_level: int = 1) -> int:
@@ -312,7 +320,9 @@ class Measure(NamedTuple):
         return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
 
     def lowest_level(self, relevance_level: int = 1) -> int:
-        """The lowest level that the measure uses: for GAP its least threshold, else `relevant_level`."""
+        """The lowest whole level that the measure uses: for GAP its least threshold, else `relevant_level`."""
+        if "min_rel" in dict(self.keywords):
+            return int(dict(self.keywords)["min_rel"]) + 1
         weights = dict(self.keywords).get("weights")
         by_level = weights.items() if isinstance(weights, ByLevel) else ()
         thresholds = [level for level, weight in by_level if weight > 0 and level > 0]
@@ -446,7 +456,11 @@ _AP = (
 _GAINS = (Option("gains", "gain", _gains),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 _P = (Option("p", "p", _share),)
-_WANTED = (Option("T", "T", _positive), Option("max_rel", "max_rel", _positive))
+_LEAST_LEVEL = Option("min_rel", "min_rel", _number("a number that is at least 0", _REAL, -1, math.inf))
+_WANTED = (Option("T", "T", _positive), Option("max_rel", "max_rel", _positive), _LEAST_LEVEL)
+_SCALE = (Option("max_rel", "max_rel", _positive, needed=True), _LEAST_LEVEL)
+_CHANGES = tuple(Option(name, name, _number("a number that is at least 0", _REAL, -1, high)) for name, high in (
+    ("hb", math.inf), ("hc", math.inf), ("gain_med", 1 + 2**-52)))
 _OF_RUNS = (Option("rel", "rel", _whole), Option("judged_only", "judged_only", _flag))
 _AT = ("k", "fraction")
 _TOP = ("", "k")
@@ -634,6 +648,32 @@ MEASURES: tuple[Definition, ...] = (
          "Bailey, Moffat, Scholer & Thomas 2015, SIGIR; Moffat, Bailey, Scholer & Thomas 2017, ACM TOIS 35:24",
          cutoffs=_TOP, ties=_BOUNDS,
          options=_WANTED, defaults={"T": 1.0}, of="gains", method="inst"),
+    _row("SDCG", "SDCG(max_rel=3)@10 SDCG(max_rel=4,min_rel=1)@10",
+         "scaled DCG: the sum of gain / log2(rank + 1) over the first k ranks, divided by that of k documents of gain "
+         "1; the gain is (level - min_rel) / (max_rel - min_rel), from 0 to 1; min_rel is 0 by default",
+         "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; scaled: Azzopardi, Thomas & Moffat 2019, SIGIR",
+         cutoffs=("k",), ties=_ORDERS, options=(Option("dcg", "", _choice("log2")), *_SCALE), of="gains",
+         method="sdcg"),
+    _row("BPM", "BPM(T=1,max_rel=3)@10 BPM(T=1,max_rel=3,hb=1,hc=1,gain_med=0.5)@10",
+         "bejeweled player model: the mean gain of the documents up to the first rank where the gain so far is at "
+         "least T or the rank is at least k; T is 1 by default; the gain is as in SDCG; each document adds hb (gain - "
+         "gain_med) to T and hc (gain - gain_med) to k; hb and hc are 0 and gain_med is 0.5 by default",
+         "Zhang, Liu, Li, Zhang, Xu & Ma 2017, SIGIR",
+         cutoffs=("k",), options=(Option("T", "T", _positive), *_SCALE, *_CHANGES), defaults={"T": 1.0}, of="gains",
+         method="bpm", ordered=True),
+    *(_row(f"NERR{equation}", forms,
+           f"nearly ERR: the mean gain of a user who goes on after rank i with chance {chance}",
+           f"Azzopardi, Mackenzie & Moffat 2021, ICTIR, equation {equation}", cutoffs=cutoffs, ties=_BOUNDS,
+           options=options + _SCALE, defaults=defaults, of="gains", method=f"nerr{equation}")
+      for equation, forms, chance, cutoffs, options, defaults in (
+          (8, "NERR8(max_rel=3,ties=best)@10", "1 - gain, up to rank k; the gain is as in SDCG", ("k",), (), {}),
+          (9, "NERR9(max_rel=3,ties=best)@10", "i / (i + 1) times 1 - gain, up to rank k; the gain is as in SDCG",
+           ("k",), (), {}),
+          (10, "NERR10(p=0.9,max_rel=3,ties=best) NERR10(p=0.9,max_rel=3,ties=worst)@10",
+           "p times 1 - gain; p is 0.9 by default; the gain is as in SDCG", _TOP, _P, {"p": 0.9}),
+          (11, "NERR11(T=1,max_rel=3,ties=best) NERR11(T=1,max_rel=3,ties=worst)@10",
+           "((i + 2T - 1) / (i + 2T))^2 times 1 - gain; T is 1 by default; the gain is as in SDCG", _TOP,
+           (Option("T", "T", _positive),), {"T": 1.0}))),
     _row("OPA", "OPA",
          "pairwise accuracy: the share of the pairs of items of differing level that are in the right order, ties a "
          "half",
@@ -803,6 +843,7 @@ def _parsed(text: str) -> Measure:
             raise ValueError(f"{text!r}: norm= needs a cutoff: write {text}@10")
     elif (record.name, options.get("norm")) in (("R", "relevant"), ("P", "k")):  # as without it
         del options["norm"]
+    _check_scale(text, record, options)
     written = []
     for option in _taken(record):
         if option.name in options and (option.name, options[option.name]) != ("norm", "relevant"):
@@ -815,6 +856,22 @@ def _parsed(text: str) -> Measure:
     return Measure(
         head + (f"({','.join(written)})" if written else "") + cutoff, record, tuple(keywords), options.get("ties"),
         options.get("rel"), "judged_only" in options)
+
+
+def _check_scale(text: str, record: Definition, options: dict[str, Any]) -> None:
+    """Checks the options for the scale of levels, and removes those that change nothing."""
+    for option in record.options:
+        if option.needed and option.name not in options:
+            raise ValueError(f"{text!r}: {record.name} needs {option.name}=: write {_listed(record.forms)}")
+    if options.get("min_rel", 0.0) >= options.get("max_rel", math.inf):
+        raise ValueError(f"{text!r}: min_rel is {_shown(options['min_rel'])}, but must be below max_rel, which is "
+                         f"{_shown(options['max_rel'])}")
+    if options.get("min_rel") and "max_rel" not in options:
+        raise ValueError(f"{text!r}: min_rel= needs max_rel=")
+    if options.get("min_rel") == 0:
+        del options["min_rel"]
+    if record.name == "SDCG":  # the only value of dcg=
+        options.pop("dcg", None)
 
 
 def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, Any]]:

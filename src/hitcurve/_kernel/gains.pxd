@@ -20,6 +20,22 @@ cdef enum Discount:
     DISCOUNT_LOG    # scale / log(rank + shift), 1 before rank `plain`
     DISCOUNT_TABLE  # the discount of each rank is in a table; 0 beyond
 
+# How the chance to look at a rank falls with the rank, while no item stops the user.
+cdef enum Fall:
+    FALL_NOT      # 1
+    FALL_RANK     # 1 / rank
+    FALL_POWER    # p^(rank - 1)
+    FALL_SQUARE   # (2T / (rank + 2T - 1))^2
+
+# Which number of a user: the gain for each item that the user looks at, the whole gain, or the number of these items.
+cdef enum Part:
+    PART_RATE
+    PART_TOTAL
+    PART_DEPTH
+
+cdef enum:
+    LOOKS = 1024  # a table has the chances to look at so many ranks
+
 # The arguments of a measure.
 cdef struct GainReading:
     Ties ties
@@ -35,6 +51,15 @@ cdef struct GainReading:
     const double* gain     # the gain of each code; code 0 is for irrelevant items
     const uint32_t* place  # the place of each code among the distinct gains, best first
     const double* falling  # the distinct gains, best first
+    Part part
+    bint hopeful           # ranks beyond the last item, or beyond k, have gain 1
+    Fall fall
+    const double* looks    # the chance to look at each of the first LOOKS ranks
+    const double* looked   # from 0 on, the sum of these chances up to each rank, and after these what the sums lack
+    double scale_gain      # BPM: the gain of the highest level
+    double more_gain       # BPM: how much more a user wants, and
+    double more_ranks      # how much further a user goes, for each unit of gain of an item above `middle`
+    double middle
 
 # Memory for the pairs of the largest table and two more. A thread has its own.
 cdef struct GainRoom:
@@ -71,6 +96,7 @@ cdef inline int64_t pair_key(const GainReading* reading, uint32_t code, Py_ssize
 cdef int64_t count_of(const Levels* levels, int64_t others, int64_t key) noexcept nogil
 cdef int64_t all_hits(const Table* table) noexcept nogil
 cdef void order_ideal(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
+cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil
 cdef double gained(const Levels* levels, const GainReading* reading, Worth worth, GainRoom* room) noexcept nogil
 cdef double greatest(const Levels* levels, const GainReading* reading) noexcept nogil
 cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil

@@ -65,10 +65,10 @@ def _details(record: Definition) -> str:
     """The definition, the names and the source of a measure."""
     others = [f"{peer.tool} ({', '.join(peer.names)}{': ' if peer.differs else ''}{peer.differs})"
               for peer in peers(record) if peer.tool not in ("trec_eval", "pytrec_eval")]  # fmt: skip
+    none = "an error if their order matters" if record.ordered else "make no difference"
     lines = [record.name, f"definition: {record.definition}", f"written as: {', '.join(record.forms)}",
              f"trec_eval: {', '.join(record.synonyms) or 'has no such measure'}",
-             *[f"other tools: {'; '.join(others)}"] * bool(others),
-             f"ties: {', '.join(record.ties) or 'make no difference'}"
+             *[f"other tools: {'; '.join(others)}"] * bool(others), f"ties: {', '.join(record.ties) or none}"
              + (f". {record.reading}" if record.reading else ""), f"source: {record.source}"]  # fmt: skip
     return "\n".join(fill(line, WIDTH, subsequent_indent="  ") for line in lines) + "\n"
 

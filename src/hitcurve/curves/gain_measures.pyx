@@ -15,7 +15,8 @@ from hitcurve._base.checks cimport (
 from hitcurve._kernel.err cimport MOST_LEVEL, signalled
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
-    GainFormula, GainReading, GainRoom, Levels, dcg as read_dcg, err as read_err, ndcg as read_ndcg, rbp as read_rbp,
+    FALL_NOT, FALL_POWER, FALL_RANK, FALL_SQUARE, LOOKS, PART_RATE, Fall, GainFormula, GainReading, GainRoom, Levels, Part,
+    dcg as read_dcg, discounts, err as read_err, ndcg as read_ndcg, rbp as read_rbp,
 )
 from hitcurve._kernel.graded cimport (
     average_gain as read_average_gain, graded_precision, graded_precision_of_levels, utility as read_utility,
@@ -24,9 +25,14 @@ from hitcurve._kernel.pairwise cimport (
     goodman_kruskal_gamma as read_gamma, mean_percentile_rank as read_mean_percentile_rank,
     pairwise_accuracy as read_pairwise_accuracy, somers_d as read_somers_d,
 )
-from hitcurve._kernel.users cimport insq as read_insq, inst as read_inst, rbp_residual as read_rbp_residual, squares
+from hitcurve._kernel.users cimport (
+    bpm as read_bpm, fill_looks, insq as read_insq, inst as read_inst, nerr as read_nerr, rbp_residual as read_rbp_residual,
+    squares,
+)
 from hitcurve.curves.levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 from hitcurve.curves.ranking cimport counts_in
+
+from functools import lru_cache
 
 from hitcurve._base.checks import check_choice, check_count
 
@@ -41,6 +47,24 @@ cdef enum:
 
 cdef double persistence(object p) except -1:
     return check_within(p, "p", "between 0 and 1", 0.0, 1.0)
+
+
+cdef double scale(object max_rel, object min_rel) except -1:
+    """The highest level of a scale, above its lowest level."""
+    cdef double most = check_within(max_rel, "max_rel", "above 0 and finite", 0.0, INFINITY)
+    if not_negative(min_rel, "min_rel") >= most:
+        raise ValueError(f"min_rel is {min_rel}: must be below max_rel, which is {max_rel}")
+    return most
+
+
+@lru_cache(maxsize=64)
+def _looks(int fall, double p):
+    """The chances to look at the first ranks, and their sums, for the kernel of NERR."""
+    cdef GainReading reading
+    reading.fall, reading.p = <Fall>fall, p
+    chances, sums = np.empty(LOOKS), np.empty(2 * (LOOKS + 1))
+    fill_looks(&reading, <double*>cnp.PyArray_DATA(<cnp.ndarray>chances), <double*>cnp.PyArray_DATA(<cnp.ndarray>sums))
+    return frozen(chances), frozen(sums)
 
 
 cdef object raised(object gains):
@@ -140,12 +164,19 @@ cdef class Gains(Curve):
             raise ValueError(f"max_level is {top:g}, but an item has level {highest:g}: give max_level={highest:g}")
         return 0
 
-    cdef object scaled(self, object max_rel):
-        """The level of each code divided by `max_rel`, at most 1. Without `max_rel`, the level itself."""
+    cdef object scaled(self, object max_rel, object min_rel):
+        """The gain of each code: 0 up to level `min_rel`, 1 from `max_rel` on. Without `max_rel`, the level itself."""
+        cdef double least = not_negative(min_rel, "min_rel"), most
         if max_rel is None:
+            if least > 0.0:
+                raise ValueError(f"min_rel is {min_rel}, but max_rel is None: min_rel needs the highest level of the scale")
             return np.where(self.used(), self.values, 0.0)
-        cdef double most = check_within(max_rel, "max_rel", "above 0 and finite", 0.0, INFINITY)
-        return np.where(self.used(), np.minimum(self.values, most) / most, 0.0)
+        most = scale(max_rel, min_rel)
+        return self.clipped(least, most) / (most - least)
+
+    cdef object clipped(self, double least, double most):
+        """How far the level of each code is above `least`, as if no level were above `most`."""
+        return np.where(self.used(), np.clip(self.values, least, most) - least, 0.0)
 
     cdef int bounded(self, object worth, double most) except -1:
         """Raises an error if the sum of all gains, each multiplied by up to `most`, may overflow."""
@@ -189,8 +220,13 @@ cdef class Gains(Curve):
 
     cdef object read(self, GainFormula formula, str name, object k, object ties, object gain, object discount, bint ideal_all,
                      double p, object gains=None):
-        cdef Reader reader = Reader.__new__(Reader)
         ranks, shape = (None, None) if k is None else whole_ranks(k)
+        reader = self.asked(name, ties, gain, discount, p, gains)
+        return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
+
+    cdef Reader asked(self, str name, object ties, object gain, object discount, double p, object gains):
+        """The arguments of a measure for its kernel."""
+        cdef Reader reader = Reader.__new__(Reader)
         reader.reading.ties = <Ties>parse_ties(ties)
         if reader.reading.ties == TIES_THRESHOLD:
             no_threshold(name, TIES_THRESHOLD)
@@ -201,7 +237,7 @@ cdef class Gains(Curve):
         most = max(1.0, reader.table.max(initial=0.0) if reader.table is not None else 0.0)
         self.bounded(worth[used], most)
         reader.reading.p = p
-        return self.shaped(self.read_all(formula, reader, ranks, ideal_all), shape)
+        return reader
 
     cdef object utility(self, str name, object k, object ties, object gain, object beta, double p):
         """A measure of utility, for which each gain is multiplied by beta."""
@@ -627,7 +663,273 @@ cdef class Gains(Curve):
         """
         return self.read(read_rbp_residual, "rbp_residual", k, ties, None, "log2", False, persistence(p), self.no_gains())
 
-    def insq(self, k=None, *, T=1.0, max_rel=None, ties="expected"):
+    def sdcg(self, k, *, max_rel, min_rel=0, ties="expected"):
+        """Scaled discounted cumulated gain: DCG divided by the DCG of k items of the highest level of the scale.
+
+        SDCG is the sum of gain / log2(rank + 1) over the first k ranks, divided by the sum of 1 / log2(rank + 1) over these
+        ranks. The gain of an item is (level - min_rel) / (max_rel - min_rel), at least 0 and at most 1. Places beyond the last
+        item have gain 0.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The cutoff rank.
+        max_rel : float
+            The highest level of the scale.
+        min_rel : float
+            The lowest level of the scale, at least 0 and below `max_rel`. Items up to this level have gain 0.
+        ties : {"expected", "best", "worst"}
+            As in ``dcg``.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. 0 when no item is above level `min_rel`.
+
+        Raises
+        ------
+        ValueError
+            If `max_rel` is not above 0 and finite, or if `min_rel` is not below `max_rel`.
+
+        References
+        ----------
+        Jarvelin & Kekalainen (2002), "Cumulated gain-based evaluation of IR techniques", ACM TOIS 20:422. As a user model:
+        Moffat & Zobel (2008), ACM TOIS 27:2; Azzopardi, Thomas & Moffat (2019), "cwl_eval: an evaluation tool for information
+        retrieval", SIGIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([3, 0, 1], [0.9, 0.8, 0.7]).sdcg(3, max_rel=3), 4)
+        0.5475
+        """
+        ranks, shape = whole_ranks(k)
+        reader = self.asked("sdcg", ties, None, "log2", 0.5, self.scaled(max_rel, min_rel))
+        weights = np.array([discounts(&reader.reading, 0, rank) for rank in ranks.tolist()])
+        return self.shaped(self.read_all(read_dcg, reader, ranks, False) / weights, shape)
+
+    cdef object ordered(self, str name, object ties):
+        """Raises an error for expected ties, because the measure is a quotient of numbers that both depend on the order."""
+        if parse_ties(ties) == TIES_EXPECTED:
+            raise ValueError(f"{name} has no expected value over ties in closed form: use ties='best' or ties='worst'")
+
+    cdef object nerr(self, Fall fall, object k, object ties, double p, object max_rel, object min_rel, Part part, bint hopeful):
+        cdef Reader reader
+        cdef str name = ("nerr8", "nerr9", "nerr10", "nerr11")[<int>fall]
+        scale(max_rel, min_rel)
+        ranks, shape = (None, None) if k is None else whole_ranks(k)
+        self.ordered(name, ties)
+        reader = self.asked(name, ties, None, "log2", p, self.scaled(max_rel, min_rel))
+        chances, sums = _looks(fall, p)
+        reader.reading.looks = <const double*>cnp.PyArray_DATA(<cnp.ndarray>chances)
+        reader.reading.looked = <const double*>cnp.PyArray_DATA(<cnp.ndarray>sums)
+        reader.reading.fall, reader.reading.part, reader.reading.hopeful = fall, part, hopeful
+        return self.shaped(self.read_all(read_nerr, reader, ranks, False), shape)
+
+    cdef object bpm_part(self, object k, object T, object max_rel, object min_rel, object hb, object hc, object gain_med,
+                         Part part, bint hopeful):
+        cdef double most = scale(max_rel, min_rel), least = min_rel
+        cdef Reader reader
+        from fractions import Fraction
+        # By decimals: 0.07 times 100 is 7.
+        wanted = Fraction(repr(float(check_within(T, "T", "above 0 and finite", 0.0, INFINITY)))) * (
+            Fraction(repr(most)) - Fraction(repr(least)))
+        ranks, shape = whole_ranks(k)
+        reader = self.asked("bpm", "best", None, "log2", min(float(wanted), 1e300), self.clipped(least, most))
+        reader.reading.scale_gain = most - least
+        reader.reading.more_gain, reader.reading.more_ranks = not_negative(hb, "hb"), not_negative(hc, "hc")
+        reader.reading.middle = check_within(gain_med, "gain_med", "from 0 to 1", 0.0, 1.0 + 2.0**-52, True)
+        reader.reading.part, reader.reading.hopeful = part, hopeful
+        values = self.read_all(read_bpm, reader, ranks, False)
+        for q, i in np.argwhere(values < 0)[:1]:
+            first = int(-values[q, i])
+            row = self.row_starts[q] + np.searchsorted(self.above[self.row_starts[q]:self.row_starts[q + 1]], first - 1)
+            where = f" of ranking {q}" if len(self.row_starts) > 2 else ""
+            last = first - 1 + self.tied[row]
+            raise ValueError(f"bpm depends on the order of tied items: ranks {first} to {last}{where} have "
+                             "the same score and different gains; break the ties with tiebreak=, or rank a run with "
+                             "ties='docid'")
+        return self.shaped(values, shape)
+
+    def nerr8(self, k, *, max_rel, ties, min_rel=0):
+        """NERR8: a user model near to ERR, in which an item stops the user with a chance that is its gain.
+
+        The user looks at the next rank with chance 1 - gain, and stops at rank k. The weight of rank i is W(i) = V(i) / sum V,
+        where V(i) is the product of 1 - gain over the ranks before i. NERR8 is the sum of W times gain over the first k ranks.
+        The gain of an item is (level - min_rel) / (max_rel - min_rel), at least 0 and at most 1. Places beyond the last item
+        have gain 0.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The cutoff rank.
+        max_rel, min_rel
+            As in ``sdcg``.
+        ties : {"best", "worst"}
+            How to interpret a group of equal scores. ``"best"``: the order with the highest gain first. ``"worst"``: the order
+            with the lowest gain first. The argument has no default, because the expected value has no closed form.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. 0 when no item is above level `min_rel`.
+
+        References
+        ----------
+        Azzopardi, Mackenzie & Moffat (2021), "ERR is not C/W/L: exploring the relationship between expected reciprocal rank
+        and other metrics", ICTIR, equation 8.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 2], [0.9, 0.8, 0.7])
+        >>> curve.nerr8(3, max_rel=2, ties="best"), curve.nerr8(2, max_rel=4, ties="best")
+        (0.5, 0.14285714285714285)
+        """
+        return self.nerr(FALL_NOT, k, ties, 0.5, max_rel, min_rel, PART_RATE, False)
+
+    def nerr9(self, k, *, max_rel, ties, min_rel=0):
+        """NERR9: as NERR8, but the chance to look at a rank also falls as 1 / rank.
+
+        The user looks at the rank after rank i with chance i / (i + 1) times 1 - gain, and stops at rank k.
+
+        Parameters
+        ----------
+        k, max_rel, ties, min_rel
+            As in ``nerr8``.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. 0 when no item is above level `min_rel`.
+
+        References
+        ----------
+        Azzopardi, Mackenzie & Moffat (2021), as for ``nerr8``, equation 9.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 2], [0.9, 0.8, 0.7])
+        >>> round(curve.nerr9(3, max_rel=2, ties="best"), 4)
+        0.4706
+        """
+        return self.nerr(FALL_RANK, k, ties, 0.5, max_rel, min_rel, PART_RATE, False)
+
+    def nerr10(self, k=None, *, max_rel, ties, p=0.9, min_rel=0):
+        """NERR10: as NERR8, but the user goes on with chance p times 1 - gain, and no rank is the last.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count. All other items and ranks have gain 0.
+        max_rel, ties, min_rel
+            As in ``nerr8``.
+        p : float
+            The persistence, between 0 and 1.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. 0 when no item is above level `min_rel`.
+
+        References
+        ----------
+        Azzopardi, Mackenzie & Moffat (2021), as for ``nerr8``, equation 10.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 2], [0.9, 0.8, 0.7])
+        >>> round(curve.nerr10(max_rel=2, ties="best"), 4)
+        0.4879
+        """
+        return self.nerr(FALL_POWER, k, ties, persistence(p), max_rel, min_rel, PART_RATE, False)
+
+    def nerr11(self, k=None, *, max_rel, ties, T=1.0, min_rel=0):
+        """NERR11: as NERR8, but the user goes on with INSQ's chance times 1 - gain, and no rank is the last.
+
+        The user looks at the rank after rank i with chance ((i + 2T - 1) / (i + 2T))**2 times 1 - gain.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count. All other items and ranks have gain 0.
+        max_rel, ties, min_rel
+            As in ``nerr8``.
+        T : float
+            The gain that the user wants, above 0 and below 2**53.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. 0 when no item is above level `min_rel`.
+
+        References
+        ----------
+        Azzopardi, Mackenzie & Moffat (2021), as for ``nerr8``, equation 11.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 2], [0.9, 0.8, 0.7])
+        >>> round(curve.nerr11(max_rel=2, ties="best"), 4)
+        0.4639
+        """
+        cdef double wanted = check_within(T, "T", "above 0 and below 2**53", 0.0, 9007199254740992.0)
+        return self.nerr(FALL_SQUARE, k, ties, wanted, max_rel, min_rel, PART_RATE, False)
+
+    def bpm(self, k, *, max_rel, T=1.0, min_rel=0, hb=0.0, hc=0.0, gain_med=0.5):
+        """The bejeweled player model: the mean gain of the items that a user looks at, who stops by gain or by rank.
+
+        The user stops at the first rank i with G(i) >= T or i >= k, where G(i) is the gain of the first i items. BPM is
+        G(i) / i. The gain of an item is (level - min_rel) / (max_rel - min_rel), at least 0 and at most 1. Places beyond the
+        last item have gain 0. In the dynamic model each item adds hb * (gain - gain_med) to T and hc * (gain - gain_med) to k,
+        after the user has decided whether to stop at this item.
+
+        Parameters
+        ----------
+        k : int or array of int
+            The number of ranks for which the user has patience.
+        max_rel, min_rel
+            As in ``sdcg``.
+        T : float
+            The gain that the user wants, above 0.
+        hb, hc : float
+            How much an item changes T and k, at least 0. With 0 the limits are static.
+        gain_med : float
+            The gain that changes neither limit, from 0 to 1.
+
+        Returns
+        -------
+        float or ndarray
+            0 when no item is above level `min_rel`.
+
+        Raises
+        ------
+        ValueError
+            If the order of tied items changes the value. Then neither a mean nor bounds have a closed form: with several
+            gains in a tie group, the order with the highest gain first need not be the best one. The static model needs the
+            order only of the tie group in which the user stops.
+
+        Notes
+        -----
+        Gains are added as levels, so that three items of gain 1/3 are a gain of 1.
+
+        References
+        ----------
+        Zhang, Liu, Li, Zhang, Xu & Ma (2017), "Evaluating web search with a bejeweled player model", SIGIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 2, 2], [0.9, 0.8, 0.7, 0.6])
+        >>> curve.bpm([2, 10], max_rel=2).tolist(), curve.bpm(10, max_rel=2, T=2.5)
+        ([0.25, 0.5], 0.625)
+        """
+        return self.bpm_part(k, T, max_rel, min_rel, hb, hc, gain_med, PART_RATE, False)
+
+    def insq(self, k=None, *, T=1.0, max_rel=None, min_rel=0, ties="expected"):
         """INSQ: a user who wants T relevant items looks at the item after rank i with chance ((i + 2T - 1) / (i + 2T))**2.
 
         The weight of rank i is thus proportional to 1 / (i + 2T - 1)**2, and the weights of infinitely many ranks sum to 1.
@@ -643,6 +945,9 @@ cdef class Gains(Curve):
             The highest level of the scale. The gain of an item is level / max_rel, and 1 for a higher level, as in
             ir_measures. With None the gain is that of ``rbp``, which divides by the highest level of each ranking: values
             of rankings with different highest levels are then not comparable.
+        min_rel : float
+            The lowest level of the scale, at least 0. The gain of an item is (level - min_rel) / (max_rel - min_rel), and 0 for
+            a lower level.
 
         Returns
         -------
@@ -663,10 +968,10 @@ cdef class Gains(Curve):
         (0.4845, 0.3181, 0.2423)
         """
         cdef double wanted = check_within(T, "T", "above 0 and below 2**53", 0.0, 9007199254740992.0)
-        return self.read(read_insq, "insq", k, ties, None, "log2", False, wanted, self.scaled(max_rel)) / squares(
+        return self.read(read_insq, "insq", k, ties, None, "log2", False, wanted, self.scaled(max_rel, min_rel)) / squares(
             2.0 * wanted, 2.0 * wanted, INFINITY)
 
-    def inst(self, k=None, *, ties, T=1.0, max_rel=None):
+    def inst(self, k=None, *, ties, T=1.0, max_rel=None, min_rel=0):
         """INST: as INSQ, but the user's chance to go on depends on the gain that is still missing.
 
         The user looks at the item after rank i with chance C(i) = ((i + T + T_i - 1) / (i + T + T_i))**2, where T_i is T less
@@ -682,7 +987,7 @@ cdef class Gains(Curve):
             with the lowest gain first. The argument has no default, because the expected value has no closed form.
         T : float
             The gain that the user wants, at least 0.5 and below 2**53.
-        max_rel : float, optional
+        max_rel, min_rel
             As in ``insq``.
 
         Returns
@@ -703,10 +1008,16 @@ cdef class Gains(Curve):
         >>> round(curve.inst(ties="best"), 4), round(curve.inst(ties="worst"), 4)
         (0.8857, 0.7231)
         """
+        return self.inst_part(k, ties, T, max_rel, min_rel, PART_RATE, False)
+
+    cdef object inst_part(self, object k, object ties, object T, object max_rel, object min_rel, Part part, bint hopeful):
         cdef double wanted = check_within(T, "T", "from 0.5 up and below 2**53", 0.5, 9007199254740992.0, True)
-        if parse_ties(ties) == TIES_EXPECTED:
-            raise ValueError("inst has no expected value over ties in closed form: use ties='best' or ties='worst'")
-        return self.read(read_inst, "inst", k, ties, None, "log2", False, wanted, self.scaled(max_rel))
+        cdef Reader reader
+        self.ordered("inst", ties)
+        ranks, shape = (None, None) if k is None else whole_ranks(k)
+        reader = self.asked("inst", ties, None, "log2", wanted, self.scaled(max_rel, min_rel))
+        reader.reading.part, reader.reading.hopeful = part, hopeful
+        return self.shaped(self.read_all(read_inst, reader, ranks, False), shape)
 
     # Measures of the order of the levels.
 

@@ -555,6 +555,9 @@ def _file_of(run: Any) -> str:
 def _reading(measure: Measure, ties: str) -> str:
     """How the kernel interprets ties; an error if the measure is not defined for these ties."""
     ties = measure.ties or ties
+    if measure.record.ordered and ties != "docid":
+        raise ValueError(f"{measure.name} is not defined for ties={ties!r}: it needs a single order, so use "
+                         "ties='docid'")
     if ties == "docid" or not measure.record.ties:
         return "ranks"
     if ties == "threshold" and ties in measure.record.ties:
