@@ -16,7 +16,7 @@ MODULES = [
     "_base.checks", "curves.ranking", "curves.blocks", "curves.base", "curves.hit", "curves.levels",
     "curves.gain_measures", "curves.gain", "curves.bundles",
     "retrieval.trec_sums", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
-    "retrieval.run_tables",
+    "retrieval.run_tables", "retrieval.preferences",
     "retrieval.nested", "compat.rows", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]

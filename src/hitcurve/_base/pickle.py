@@ -35,6 +35,10 @@ def judgments_or_run(*parts: Any) -> Any:
     return _of("hitcurve.retrieval.runs", "judgments_or_run")(*parts)
 
 
+def judgment_groups(*parts: Any) -> Any:
+    return _of("hitcurve.retrieval.groups", "JudgmentGroups")(*parts)
+
+
 def _of(module: str, name: str) -> Callable[..., Any]:
     """The maker of the class `name`. Importing `module` adds the maker to `MAKERS`."""
     from importlib import import_module  # which few programs need

@@ -1,4 +1,4 @@
-/* The index of the first nonzero byte of eight, in the order of memory. */
+/* Bits of a word: the index of the first nonzero byte in the order of memory, and the number of bits that are set. */
 #ifndef HITCURVE_BITS_H
 #define HITCURVE_BITS_H
 
@@ -23,6 +23,13 @@ static inline int hitcurve_first_byte(uint64_t eight) {
         byte++;
     return byte;
 #endif
+}
+
+static inline int hitcurve_bits_in(uint64_t word) {
+    /* Compilers make vectors of this; their own function needs an instruction that not every machine has. */
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    return (int)(((word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56);
 }
 
 #endif
