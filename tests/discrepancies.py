@@ -141,6 +141,20 @@ def names_decide(show: Shown) -> None:
     show.band("hc.average_precision(first, s, ties=...)", 0.1, 0.2928968, 1.0)
 
 
+@record("Ties", "One program, two orders of ties")
+def two_orders(show: Shown) -> None:
+    """trec_eval ranks tied documents by descending id, but for its measures of preferences (`prefs_...`) by ascending
+    id. So a run has two orders in one program. hitcurve has trec_eval's number of each under `ties="docid"`.
+    """
+    show.given('qrels, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}')
+    lines = lines_of({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}})
+    show.peer("trec_eval", "recip_rank, version 10", 0.5, trec_eval("recip_rank", *lines))
+    show.peer("trec_eval", "prefs_simp, version 10", 1.0, trec_eval("prefs_simp", *lines, "qrels_prefs"))
+    show.ours('hc.evaluate(qrels, run, "RR")["RR"]', 0.5)
+    show.ours('hc.evaluate(qrels, run, "Pref")["Pref"]', 1.0)
+    show.band('hc.evaluate(qrels, run, "Pref", ties=...)["Pref"]', 0.0, 0.5, 1.0)
+
+
 @record("Ties", "Ties in the order of topk")
 def topk_order(show: Shown) -> None:
     """The retrieval measures of torchmetrics sort by `topk`, which promises nothing about ties. In the version named
@@ -497,6 +511,21 @@ def fractional_share(show: Shown) -> None:
     show.ours("hc.HitCurve(y, s).enrichment_factor(0.5)", 2.0)
     show.band("hc.HitCurve(y, s).enrichment_factor(0.5, ties=...)", 2.0, 2.0, 2.0)
     show.band("hc.HitCurve(y, s).enrichment_factor(0.1, ties=...)", 5.0, 5.0, 5.0)
+
+
+@record("Definitions", "Preferences between documents that are both of no use")
+def preferences_of_none(show: Shown) -> None:
+    """trec_eval describes `prefs_avgjg_Rnonrel` as a share of preferences in which only the first R of the documents
+    that are not relevant count, for R relevant documents. If there are more, its code also counts each of them against
+    these R, though the user prefers none of them. The only preference that counts is fulfilled, and the value is 1/3.
+    """
+    show.given('qrels, run = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}')
+    lines = lines_of({"q": {"a": 1, "b": 0, "c": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}})
+    show.peer("trec_eval", "prefs_avgjg_Rnonrel, version 10", 1 / 3,
+              trec_eval("prefs_avgjg_Rnonrel", *lines, "qrels_prefs"), tolerance=1e-4)
+    show.ours('hc.evaluate(qrels, run, "GroupPrefR")["GroupPrefR"]', 1 / 3)
+    show.ours('hc.evaluate(qrels, run, "GroupPref")["GroupPref"]', 1.0)
+    show.same('hc.evaluate(qrels, run, "GroupPrefR", ties=...)["GroupPrefR"]', 1 / 3)
 
 
 @record("Definitions", "An enrichment that ignores the scores")

@@ -195,15 +195,16 @@ def pytrec(measure: str, qrels: Any, run: Any) -> Callable[[Any], Any]:
     ]
 
 
-def trec_eval(measure: str, qrels: str, run: str) -> Callable[[Any], Any]:
-    """One measure over all queries by the program itself, from the lines of two files."""
+def trec_eval(measure: str, qrels: str, run: str, form: str = "qrels") -> Callable[[Any], Any]:
+    """One measure over all queries by the program itself, from the lines of two files; `form`: of the judgments."""
 
     def real(program: str) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             paths = [Path(folder, "qrels"), Path(folder, "run")]
             for path, text in zip(paths, (qrels, run), strict=True):
                 path.write_text(text, encoding="utf-8")
-            done = subprocess.run([program, "-m", measure, *paths], capture_output=True, text=True, check=False)
+            command = [program, "-m", measure, "-R", form, *paths]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
         return float(done.stdout.split()[-1]) if done.returncode == 0 else "stops with an error"
 
     return real

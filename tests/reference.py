@@ -13,7 +13,7 @@ items.
 from collections import Counter, namedtuple
 from fractions import Fraction
 from functools import lru_cache, wraps
-from itertools import accumulate, combinations, groupby, pairwise, permutations, product
+from itertools import accumulate, chain, combinations, groupby, pairwise, permutations, product
 from math import ceil, comb, floor, isnan, nan
 
 import mpmath
@@ -1418,6 +1418,109 @@ def bpref(order, levels, *, rel=1):
             total += 1 - (Fraction(min(before, R), min(others, R)) if before else 0)
         before += at_least(level, 0) and level < rel
     return quotient(total, R)
+
+
+# --- preferences: a group is a list of subgroups, which give levels to documents ---------------------------
+
+
+def preferences_of(group):
+    """The pairs (preferred, other): of a higher and a lower level in a subgroup, and what follows from them."""
+    found = {(a, b) for levels in group for a, b in permutations(levels, 2) if levels[a] > levels[b]}
+    while more := {(a, d) for a, b in found for c, d in found if b == c} - found:
+        found |= more
+    return found
+
+
+def fulfils(order, preferred, other):
+    """Carterette et al. 2008: a document that was not retrieved ranks below all others."""
+    if preferred not in order:
+        return False
+    return other not in order or order.index(preferred) < order.index(other)
+
+
+def counted(order, preferences, pairs):
+    """Of the preferences that count, whether each is fulfilled."""
+    least = ("all", "any", "both").index(pairs)
+    return [fulfils(order, a, b) for a, b in preferences if (a in order) + (b in order) >= least]
+
+
+def number_of_preferences(order, groups, *, pairs="all"):
+    return Fraction(sum(len(counted(order, preferences_of(group), pairs)) for group in groups))
+
+
+def fulfilled_preferences(order, groups, *, pairs="all"):
+    return Fraction(sum(sum(counted(order, preferences_of(group), pairs)) for group in groups))
+
+
+def preference(order, groups, *, pairs="all"):
+    number = number_of_preferences(order, groups, pairs=pairs)
+    return fulfilled_preferences(order, groups, pairs=pairs) / number if number else Fraction(0)
+
+
+def pair_preference(order, groups, *, pairs="all"):
+    of_pair = {}
+    for group in groups:
+        for a, b in preferences_of(group):
+            of_pair.setdefault(frozenset((a, b)), []).extend(counted(order, [(a, b)], pairs))
+    shares = [Fraction(sum(found), len(found)) for found in of_pair.values() if found]
+    return sum(shares) / len(shares) if shares else Fraction(0)
+
+
+def group_preference(order, groups, *, pairs="all"):
+    return sum(preference(order, [group], pairs=pairs) for group in groups) / len(groups)
+
+
+def group_preference_r(order, groups, *, pairs="all"):
+    """Of trec_eval's description, with what its code does beyond that: see the page of measures."""
+    shares = [preference_r(order, group, pairs) for group in groups]
+    return Fraction(0) if None in shares else sum(shares) / len(groups)
+
+
+def preference_r(order, group, pairs):
+    both, level = pairs == "both", {doc: value for levels in group for doc, value in levels.items()}
+    ranked = [*(doc for doc in order if doc in level), *sorted(level.keys() - set(order))]
+    relevant, others = ([doc for doc in ranked if (level[doc] > 0) == of] for of in (True, False))
+    R, N = (sum(doc in order or not both for doc in docs) for docs in (relevant, others))
+    found = counted(order, preferences_of(group), pairs)
+    if R >= N:  # as if there were R - N more, below all others
+        found += [doc in order for doc in relevant if doc in order or not both] * (R - N)
+        found += [False] * (R - N) * (len(relevant) - R)  # counted by all relevant documents
+    else:
+        kept = others[: R if len(group) == 1 else len(relevant)]
+        found = counted(order, {pair for pair in preferences_of(group) if not {*pair} & {*others} - {*kept}}, pairs)
+        if len(group) == 1:  # each of the others against the first R of them, as if it were preferred
+            found += [fulfils(order, a, b) for a in others for b in kept if not both or {a, b} <= {*order}]
+    return Fraction(sum(found), len(found)) if found else None
+
+
+def over_orders_of_documents(tied, groups, measure, ties, **options):
+    """A measure of preferences, of a ranking with groups of tied documents."""
+    orders = product(*map(permutations, tied))
+    values = [measure(list(chain.from_iterable(order)), groups, **options) for order in orders]
+    return {"best": max, "worst": min, "expected": lambda values: sum(values) / len(values)}[ties](values)
+
+
+def of_one_group(measure):
+    """The measure of levels: one user's. Documents of a level below 0 have no judgment."""
+
+    @over_judged()
+    @wraps(measure)
+    def read(order, levels, **options):
+        retrieved = [(place, level) for place, level in enumerate(order) if at_least(level, 0)]
+        missing = Counter(level for level in levels if level >= 0) - Counter(level for _, level in retrieved)
+        judged = {f"a{place}": level for place, level in retrieved}
+        judged |= {f"b{place}": level for place, level in enumerate(missing.elements())}
+        return measure([f"a{place}" for place, _ in retrieved], [[judged]], **options)
+
+    return read
+
+
+number_of_preferences_of_levels = of_one_group(number_of_preferences)
+fulfilled_preferences_of_levels = of_one_group(fulfilled_preferences)
+preference_of_levels = of_one_group(preference)
+pair_preference_of_levels = of_one_group(pair_preference)
+group_preference_of_levels = of_one_group(group_preference)
+group_preference_r_of_levels = of_one_group(group_preference_r)
 
 
 @over_judged()

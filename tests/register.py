@@ -70,6 +70,8 @@ class Row(NamedTuple):
     sums: tuple[str, ...] = ()
     """How `evaluate` may read ties where it adds in another order than the curves, so that the last bits may differ, by
     1e-14: trec_eval's order under "docid". For all others the bits are the same."""
+    smaller_first: bool = False
+    """Under "docid" the smaller id of two tied documents ranks first, not the greater id."""
     provided: bool = False
     """hitcurve.ir_measures gives it."""
 
@@ -249,6 +251,18 @@ MEASURES = (
     Row("", "Bpref", readings=ORDERS, of=("judged",), twin="bpref", provided=True, written=(("Bpref", {}),),
         of_runs=(("Bpref(rel=2)", {"rel": 2}),)),
     Row("", "GMBpref", readings=ORDERS, of=("judged",), twin="bpref", same="Bpref", written=(("GMBpref", {}),)),
+    Row("", "Pref", readings=ORDERS, of=("judged",), twin="preference_of_levels", graded=True, smaller_first=True,
+        written=(("Pref", {}), *((f"Pref(pairs={one})", {"pairs": one}) for one in ("any", "both")))),
+    Row("", "PairPref", readings=ORDERS, of=("judged",), twin="pair_preference_of_levels", graded=True,
+        smaller_first=True, written=(("PairPref", {}), ("PairPref(pairs=any)", {"pairs": "any"}))),
+    Row("", "GroupPref", readings=ORDERS, of=("judged",), twin="group_preference_of_levels", graded=True,
+        smaller_first=True, written=(("GroupPref", {}), ("GroupPref(pairs=both)", {"pairs": "both"}))),
+    Row("", "GroupPrefR", readings=ORDERS, of=("judged",), twin="group_preference_r_of_levels", graded=True,
+        smaller_first=True, written=(("GroupPrefR", {}), ("GroupPrefR(pairs=both)", {"pairs": "both"}))),
+    Row("", "NumPref", readings=(), of=("judged",), twin="number_of_preferences_of_levels", graded=True,
+        smaller_first=True, written=(("NumPref", {}),)),
+    Row("", "NumPrefMet", readings=ORDERS, of=("judged",), twin="fulfilled_preferences_of_levels", graded=True,
+        smaller_first=True, written=(("NumPrefMet", {}), ("NumPrefMet(pairs=both)", {"pairs": "both"}))),
     Row("", "infAP", readings=BOUNDS, of=("judged",), twin="inferred_ap", provided=True, written=(("infAP", {}),),
         of_runs=(("infAP(rel=2)", {"rel": 2}), ("infAP(judged_only=True)", {"judged_only": True}))),
     Row("", "IPrec", readings=BOUNDS, of=("judged",), twin="interpolated_precision_of_runs", provided=True,

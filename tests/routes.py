@@ -223,10 +223,10 @@ class World(NamedTuple):
         return any(list(scored.values()).count(scored[doc]) > 1 for name, scored in self.run.items()
                    for doc in scored.keys() & self.qrels.get(name, {}).keys())  # fmt: skip
 
-    def judged(self, name, ties="expected"):
+    def judged(self, name, ties="expected", smaller_first=False):
         """The query for the slow twin; "docid" gives each document its own place."""
         levels, scored = self.qrels[name], self.run.get(name, {})
-        falling = sorted(sorted(scored, key=str.encode, reverse=True), key=lambda doc: -scored[doc])
+        falling = sorted(sorted(scored, key=str.encode, reverse=not smaller_first), key=lambda doc: -scored[doc])
         groups = [tuple(levels.get(doc) for doc in group) for _, group in groupby(falling, key=scored.__getitem__)]
         query = reference.Judged(tuple(groups), tuple(levels.values()))
         return reference.in_order(sum(groups, ()), query.levels) if ties == "docid" else query

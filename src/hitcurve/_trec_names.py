@@ -16,7 +16,8 @@ PARAMETERS = {
     "ndcg_rel": ("", "nDCGrel({})"), "Rndcg": ("", "RnDCG({})"), "ndcg_cut": (_CUTOFFS, "nDCG@{}"),
     "map_cut": (_CUTOFFS, "AP@{}"), "relative_P": (_CUTOFFS, "RelP@{}"), "success": ("1,5,10", "Success@{}"),
     "set_F": ("", "SetF({})"), "rbp": ("", "RBP(p={})"), "rbp_resid": ("", "RBPResid(p={})"),
-    "unj": ("5,10,20", "Unjudged@{}"),
+    "unj": ("5,10,20", "Unjudged@{}"), "map_avgjg": ("", "AP"), "P_avgjg": (_CUTOFFS, "P@{}"),
+    "Rprec_mult_avgjg": ("0.2,0.4,0.6,0.8,1.0,1.2,1.4,1.6,1.8,2.0", "RprecMult({})"),
 }
 
 
@@ -32,7 +33,7 @@ def names_here(name: str, parameters: str, version: int) -> list[tuple[str, floa
     written = f"{name}_{parameters}" if parameters else name
     if name == "relstring":
         return [(written, 0.0, "")]
-    if name in ("iprec_at_recall", "Rprec_mult"):
+    if name in ("iprec_at_recall", "Rprec_mult", "Rprec_mult_avgjg"):
         numbers = sorted({float(one) for one in (parameters or defaults).split(",")})
         return [(f"{name}_{one:3.2f}", one, pattern.format(f"{one:.10g}", version=rounding)) for one in numbers]
     if defaults:

@@ -84,6 +84,9 @@ SYNONYMS: tuple[Synonym, ...] = tuple(Synonym(*row) for row in (
 _MEANT = {
     "rbp": "p=0.9", "rbp_resid": "p=0.9", "set_relative_P": "relative", "iprec_at_recall_X": "levels=trec_eval10",
     "11pt_avg": "levels=trec_eval10",
+    **dict.fromkeys(("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret",
+                     "prefs_num_prefs_ful_ret"), "pairs=both"),
+    **dict.fromkeys(("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"), "pairs=any"),
 }
 # Hints for names with several meanings or without a measure. The keys are the letters and digits in lower case.
 _ROC, _PR = (
@@ -149,7 +152,8 @@ class Definition(NamedTuple):
     of : tuple of str
         The data that it needs. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a
         run, which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their
-        levels. ``"subtopics"``: items with a level for each subtopic.
+        levels. ``"subtopics"``: items with a level for each subtopic. ``"preferences"``: judgments of several groups, or
+        the levels, each as preferences.
     method : str
         The method or attribute of the curves that computes it.
     synonyms : tuple of str
@@ -454,6 +458,8 @@ _AP = (
         "101-point-float")),
 )
 _GAINS = (Option("gains", "gain", _gains),)
+_PAIRS = (Option("pairs", "pairs", _choice("all", "any", "both")),)
+_BOTH = (Option("pairs", "pairs", _choice("all", "both")),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 _P = (Option("p", "p", _share),)
 _LEAST_LEVEL = Option("min_rel", "min_rel", _number("a number that is at least 0", _REAL, -1, math.inf))
@@ -471,6 +477,8 @@ _IDEAL = Option("ideal", "ideal", _choice("greedy", "exact"))
 _UNIFORM = "best and worst only where the relevant items of each tie group have the same subtopics"
 
 _READINGS = readings()
+_PREFERENCES: dict[str, Any] = {"ties": _ORDERS, "of": "levels preferences"}
+_CIRCLE = "best and worst: no value if the preferences of several groups between tied documents form a circle"
 
 
 def _row(name: str, forms: str, definition: str, source: str, synonyms: str = "", **others: Any) -> Definition:
@@ -487,7 +495,7 @@ MEASURES: tuple[Definition, ...] = (
          "average precision: the sum of the precision at each relevant item, divided by R (norm=min: by min(k, R); "
          "norm=hits: by the relevant items among the first k)",
          "Zhu 2004, Recall, Precision and Average Precision; ties: McSherry & Najork 2008, ECIR",
-         method="average_precision", synonyms="map map_cut_K", cutoffs=_TOP, options=_AP,
+         method="average_precision", synonyms="map map_cut_K map_avgjg", cutoffs=_TOP, options=_AP,
          reading="interp=11-point, 101-point, all-point (and -float): expected is that of the mean hit curve; "
          "interp=continuous: expected spreads hits evenly over a group, as threshold does; neither is the mean over "
          "the orders. norm=hits: best and worst are no bounds: fewer hits above the cutoff may give more",
@@ -495,7 +503,7 @@ MEASURES: tuple[Definition, ...] = (
     _row("P", "P@10 P@1% P(norm=ranked)@10",
          "precision: relevant items among the first k, divided by k (norm=ranked: by min(k, N))",
          "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93; norm=ranked: XGBoost, CatBoost, TF-Ranking",
-         method="precision", synonyms="P_K", cutoffs=_AT,
+         method="precision", synonyms="P_K P_avgjg_K", cutoffs=_AT,
          options=(Option("norm", "normalize", _choice("k", "ranked")),),
          report={"P@K": "hit rate: as a share of the {at}"}),
     _row("R", "R@1000 R@1% R(norm=min)@10",
@@ -740,6 +748,32 @@ MEASURES: tuple[Definition, ...] = (
          of="judged"),
     _row("GMBpref", "GMBpref", "Bpref, with the geometric mean over queries; values below 0.00001 count as 0.00001",
          "trec_eval", synonyms="gm_bpref", ties=_ORDERS, mean="geometric", of="judged"),
+    _row("Pref", "Pref Pref(pairs=any) Pref(pairs=both)",
+         "preferences fulfilled / all preferences, of all judgment groups: a preference is fulfilled if the preferred "
+         "document ranks above the other, or alone was retrieved. pairs=any leaves out pairs of which no document was "
+         "retrieved, pairs=both those of which a document was not retrieved",
+         "Carterette & Bennett 2008, SIGIR (rpref; pairs=any: ppref); trec_eval",
+         synonyms="prefs_simp prefs_simp_imp prefs_simp_ret", options=_PAIRS, reading=_CIRCLE, **_PREFERENCES),
+    _row("PairPref", "PairPref PairPref(pairs=any) PairPref(pairs=both)",
+         "the mean over pairs of documents of the share of a pair's preferences that is fulfilled; pairs= as for Pref",
+         "trec_eval", synonyms="prefs_pair prefs_pair_imp prefs_pair_ret", options=_PAIRS, reading=_CIRCLE,
+         **_PREFERENCES),
+    _row("GroupPref", "GroupPref GroupPref(pairs=any) GroupPref(pairs=both)",
+         "the mean of Pref over judgment groups, 0 for a group without preferences; pairs= as for Pref",
+         "trec_eval", synonyms="prefs_avgjg prefs_avgjg_imp prefs_avgjg_ret", options=_PAIRS, reading=_CIRCLE,
+         **_PREFERENCES),
+    _row("GroupPrefR", "GroupPrefR GroupPrefR(pairs=both)",
+         "GroupPref as if each group with R documents above level 0 had R documents of level 0 as well: the first R "
+         "that it has, or more behind all others. The page of measures says where trec_eval counts more than that",
+         "trec_eval", synonyms="prefs_avgjg_Rnonrel prefs_avgjg_Rnonrel_ret", options=_BOTH,
+         reading=f"{_CIRCLE}. In a group with subgroups, no value if a tie decides which documents of level 0 are the "
+         "first R", **_PREFERENCES),
+    _row("NumPref", "NumPref", "the number of preferences of all judgment groups", "trec_eval",
+         synonyms="prefs_num_prefs_poss", mean="sum", of="levels preferences"),
+    _row("NumPrefMet", "NumPrefMet NumPrefMet(pairs=both)",
+         "the number of preferences fulfilled: see Pref; pairs=both: of those between two retrieved documents",
+         "trec_eval", synonyms="prefs_num_prefs_ful prefs_num_prefs_ful_ret", mean="sum", options=_BOTH,
+         reading=_CIRCLE, **_PREFERENCES),
     _row("infAP", "infAP",
          "AP inferred where only a sample of the pool was judged (the rest of the pool: levels below 0)",
          "Yilmaz & Aslam 2006, CIKM", synonyms="infAP", ties=_BOUNDS, of="judged"),
@@ -769,8 +803,8 @@ MEASURES: tuple[Definition, ...] = (
     _row("RelP", "RelP@10", "precision at k divided by its greatest possible value: h(k) / min(k, R)", "trec_eval",
          synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS, of="judged"),
     _row("RprecMult", "RprecMult(0.2)", "precision at a multiple x of R: at rank floor(x R + 0.9)", "trec_eval",
-         synonyms="Rprec_mult_X", ties=_ORDERS, options=(Option("x", "multiple", _positive, bare=True),),
-         defaults={"x": 1.0}, of="judged"),
+         synonyms="Rprec_mult_X Rprec_mult_avgjg_X", ties=_ORDERS,
+         options=(Option("x", "multiple", _positive, bare=True),), defaults={"x": 1.0}, of="judged"),
     _row("Utility", "Utility Utility(2/-1/0/0)",
          "a weighted sum of relevant ranked, other ranked, relevant not ranked and other not ranked items (the last as "
          "if there were no other items); weights 1/-1/0/0 by default", "trec_eval", synonyms="utility",
@@ -843,6 +877,8 @@ def _parsed(text: str) -> Measure:
             raise ValueError(f"{text!r}: norm= needs a cutoff: write {text}@10")
     elif (record.name, options.get("norm")) in (("R", "relevant"), ("P", "k")):  # as without it
         del options["norm"]
+    elif options.get("pairs") == "all":
+        del options["pairs"]
     _check_scale(text, record, options)
     written = []
     for option in _taken(record):

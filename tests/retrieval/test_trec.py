@@ -35,6 +35,7 @@ from hitcurve.cli.main import main
 from hitcurve.measures import MEASURES, parse
 from hitcurve.retrieval import plans, runs
 from hitcurve.retrieval.evaluation import TieBand
+from hitcurve.retrieval.preferences import KINDS
 from hitcurve.retrieval.trec_sums import SUMS
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq2\t0\tx\t1\n"
@@ -1172,7 +1173,9 @@ def test_depth_needs_ranks_in_names_too(files):
 
 def test_every_sum_is_of_a_record_and_what_no_curve_has_is_a_sum():
     assert set(SUMS) - {"SetRelP"} <= {record.name for record in MEASURES if record.of_runs}
-    assert {record.name for record in MEASURES if {"judged", "levels"} & {*record.of}} <= set(SUMS)
+    others = [record for record in MEASURES if {"judged", "levels"} & {*record.of}]
+    assert {record.name for record in others if "preferences" not in record.of} <= set(SUMS)
+    assert {record.name for record in others if "preferences" in record.of} == set(KINDS) - {"NumQ"}
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])

@@ -77,6 +77,8 @@ def _p_value(text: str) -> str:
 
 _RULES = ("docid", "expected", "worst", "best")
 _ORDERS = ("score", "listed", "rank")
+_GROUPED = {"prefs": ("Pref", "PairPref", "GroupPref"), "qrels_prefs": ("Pref", "PairPref", "GroupPref"),
+            "qrels_jg": ("AP", "P@10")}  # formats with judgment groups, and the measures without -m
 _PAPER = ("markdown", "latex")
 _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _MISSING = {"choices": ("zero", "skip", "raise"), "default": "zero"}
@@ -92,6 +94,9 @@ _OPTIONS: tuple[Option, ...] = (
     ("--rank-by", "ORDER", "rank by score (default), listed (file order), rank (rank column)",
      {"choices": _ORDERS, "default": "score"}),
     ("-q", None, "also print the values of each query (default: means only)", {"dest": "each"}),
+    ("-R", "FORMAT", "format of QRELS: qrels (default), or trec_eval's formats with judgment groups: prefs, "
+     "qrels_prefs, qrels_jg",
+     {"dest": "qrels_format", "choices": ("qrels", *_GROUPED), "default": "qrels"}),
     ("-l", "LEVEL", "the lowest level that counts as relevant (default: 1)",
      {"dest": "relevance_level", "type": int, "default": 1}),
     ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
@@ -164,18 +169,27 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.caption and form not in _PAPER, f"--caption needs --format {' or '.join(_PAPER)}"),
         (options.label and form != "latex", "--label needs --format latex"),
         ((options.caption or options.label) and options.each, "--caption and --label cannot be combined with -q"),
+        *((getattr(options, name) and options.qrels_format in _GROUPED, f"--{name} cannot be combined with -R "
+           f"{options.qrels_format}: judgment groups have no single curve") for name in ("plot", "report")),
         (files.count("-") > 1, "standard input can be read only once: name - once"),
         *((getattr(options, name) and len(set(runs)) < len(runs), f"--{name}: a run is named twice: name each run once")
           for name in ("compare", "plot", "report")),
         no_picture(options.plot), *no_output(options, files),
     ))  # fmt: skip
-    asked = options.measures or (["official"] if form == "trec" else _MEASURES)
+    asked = options.measures or _usual(options.qrels_format, form)
     entries = [entry for text in asked for entry in expand(text, options.version)]
     if form != "trec" and all(entry.measure is None for entry in entries):
         options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints this measure")
     if options.sort is not None:
         options.sort = _key(options, [entry.measure for entry in entries if entry.measure is not None])
     return entries
+
+
+def _usual(qrels_format: str, form: str) -> Sequence[str]:
+    """The measures without -m."""
+    if form == "trec":
+        return [{"qrels": "official", "qrels_jg": "qrels_jg"}.get(qrels_format, "prefs")]
+    return _GROUPED.get(qrels_format, _MEASURES)
 
 
 def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
@@ -200,7 +214,8 @@ def _run(options: argparse.Namespace) -> str:
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the evaluations hold these warnings too
-        qrels = read_qrels(options.qrels, strict=not options.lenient)
+        grouped = options.qrels_format if options.qrels_format in _GROUPED else None
+        qrels = read_qrels(options.qrels, strict=not options.lenient, format=grouped)
         found = evaluate(
             qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,
@@ -318,7 +333,9 @@ def as_trec_eval(evaluation: Evaluation, entries: list[Entry], *, each: bool, ve
 def _value(entry: Entry, value: Any) -> str:
     if entry.measure is None:
         return str(value)
-    return str(int(value)) if entry.name in _WHOLE or entry.measure.record.mean == "sum" else f"{value:6.4f}"
+    # Under expected ties a number of preferences, and in judgment groups a number of documents, may be a fraction.
+    whole = (entry.name in _WHOLE or entry.measure.record.mean == "sum") and value == value // 1
+    return str(int(value)) if whole else f"{value:6.4f}"
 
 
 def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:

@@ -33,15 +33,8 @@ supported_measures = set(names_of("all_trec", 9))
 
 #: The names of sets of measures, with their measures. As in pytrec_eval, the sets of preferences and of judgment groups
 #: are only listed here: an evaluator refuses their measures.
-supported_nicknames = {name: set(names_of(name, 9)) for name in ("official", "set", "all_trec")} | {
-    name: set(names.split()) for name, names in {
-        "all_prefs": "runid num_q prefs_simp prefs_pair prefs_avgjg prefs_avgjg_Rnonrel prefs_simp_ret prefs_pair_ret "
-                     "prefs_avgjg_ret prefs_avgjg_Rnonrel_ret prefs_simp_imp prefs_pair_imp prefs_avgjg_imp "
-                     "prefs_num_prefs_poss prefs_num_prefs_ful prefs_num_prefs_ful_ret",
-        "prefs": "runid num_q prefs_simp prefs_pair prefs_avgjg prefs_num_prefs_poss prefs_num_prefs_ful "
-                 "prefs_num_prefs_ful_ret",
-        "qrels_jg": "runid num_q map_avgjg P_avgjg Rprec_mult_avgjg",
-    }.items()
+supported_nicknames = {
+    name: set(names_of(name, 9)) for name in ("official", "set", "all_trec", "all_prefs", "prefs", "qrels_jg")
 }
 
 _MOST = 2**31 - 1  # of a relevance level

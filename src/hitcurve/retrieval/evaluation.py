@@ -122,8 +122,8 @@ class Evaluation(Evaluated):
     extra: list[str]
     # `tie_report`, `level_strings` and `curves` call these functions. A pickle has their results.
     _band: Callable[[], Named[TieBand]]
-    _tables: Callable[[], list[Table]]
-    _curves: Callable[[], GainCurves]
+    _tables: Callable[[], list[Table] | None]  # None with judgment groups, as below
+    _curves: Callable[[], GainCurves | None]
     relevance_level: int = 1
     tag: str = ""
 
@@ -137,10 +137,10 @@ class Evaluation(Evaluated):
         from copy import copy
         from functools import partial
 
-        asked, curves = state.pop("_asked"), state["_curves"]
+        asked, curves, tables = state.pop("_asked"), state["_curves"], state["_tables"]
         band = Named({name: TieBand(*one) for name, one in state["_band"].items()}, asked)
         self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
-                          "_band": partial(copy, band), "_tables": partial(list, state["_tables"]),
+                          "_band": partial(copy, band), "_tables": lambda: tables,
                           "_curves": lambda: curves}
 
     def tie_report(self) -> Named[TieBand]:
@@ -188,7 +188,7 @@ class Evaluation(Evaluated):
         Raises
         ------
         ValueError
-            If `level` is not above 0.
+            If `level` is not above 0, or if the judgments have judgment groups.
 
         Notes
         -----
@@ -205,6 +205,8 @@ class Evaluation(Evaluated):
         ([0.6167], [0.3333])
         """
         curves = self._curves()
+        if curves is None:
+            raise ValueError(f"{self.name}: with judgment groups a query has no single curve")
         return curves if level is None else curves.at_level(level)
 
     def level_strings(self, length: int = 10) -> list[str]:
@@ -224,6 +226,11 @@ class Evaluation(Evaluated):
         -------
         list of str
 
+        Raises
+        ------
+        ValueError
+            If the judgments have judgment groups.
+
         Examples
         --------
         >>> import hitcurve as hc
@@ -231,8 +238,10 @@ class Evaluation(Evaluated):
         >>> found.level_strings()
         ['01']
         """
-        found = []
-        for retrieved, table in self._tables():
+        found, tables = [], self._tables()
+        if tables is None:
+            raise ValueError(f"{self.name}: with judgment groups a document has no single level")
+        for retrieved, table in tables:
             marks = {rank: ">" if level > 9 else str(level) if level >= 0 else "." for rank, _, _, level in table}
             found.append("".join(marks.get(rank, "-") for rank in range(1, min(length, retrieved) + 1)))
         return found

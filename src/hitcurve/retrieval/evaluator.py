@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import compress, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
@@ -14,10 +15,11 @@ from hitcurve._base.checks import check_choice, check_flag, check_rank, quoted, 
 from hitcurve._base.files import Path, file_name
 from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
-from hitcurve.measures import ByLevel, Measure
-from hitcurve.retrieval import plans
+from hitcurve.measures import ByLevel, Measure, parse
+from hitcurve.retrieval import plans, preferences, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, Table, TieBand
 from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run
+from hitcurve.retrieval.groups import JudgmentGroups
 from hitcurve.retrieval.judging import Judge, Told
 from hitcurve.retrieval.names import resolve
 from hitcurve.retrieval.reading import decoded, read_qrels, warn
@@ -42,6 +44,7 @@ _TIES = {
     "worst": "documents of equal score in their worst order",
     "best": "documents of equal score in their best order",
 }
+_PREFERENCES_BY_ID = "of documents of equal score the smaller id ranks first, as in trec_eval's measures of preferences"
 _RANK_BY = {"listed": "documents ranked as the run lists them", "rank": "documents ranked by the rank column"}
 _MISSING = {
     "zero": "a judged query that the run lacks counts as if no document was retrieved",
@@ -50,9 +53,9 @@ _MISSING = {
 }
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
-_Planned = list[tuple["plans.Plan | CurvePlan", list[int]]]
-#: (computed by sums, reading of ties, without unjudged documents): places of the measures.
-_Groups = dict[tuple[bool, str, bool], list[int]]
+_Planned = list[tuple["plans.Plan | CurvePlan | _Preferences", list[int]]]
+#: ("sums", "curves" or "preferences", reading of ties, without unjudged documents): places of the measures.
+_Groups = dict[tuple[str, str, bool], list[int]]
 _BEYOND = 2**62  # no level and no rank is so high
 
 
@@ -107,8 +110,15 @@ class Evaluator:
         self._options["measures"] = tuple(self._asked)  # an iterator could be read only once
         self._measures = list({one.name: one for one in self._asked.values()}.values())
         self._names = {one.name: name for name, one in self._asked.items()}
+        self._by_group: JudgmentGroups | None = None
         groups = self._groups(ties, self._measures)  # or an error, before the qrels are read
-        self._qrels = read_qrels(qrels, strict=strict)
+        read = read_qrels(qrels, strict=strict)
+        self._qrels = read.qrels if isinstance(read, JudgmentGroups) else read
+        self._passed, self._num_relevant = read.passed, read.num_relevant
+        if isinstance(read, JudgmentGroups):
+            self._by_group = read
+            groups = self._groups(ties, self._measures)
+            self._check_groups(read, groups)
         self._judge = Judge(self._qrels, rank_by, single, strict)
         self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
@@ -120,19 +130,28 @@ class Evaluator:
             order.sort(key=self._texts.__getitem__)
         self._places, self._in_order = np.array(order, dtype=np.intp), order == list(range(len(order)))
         self._query_ids = [decoded(self._texts[i]) for i in order]
-        self._without = self._qrels.num_relevant(self._level) == 0
+        self._without = self._num_relevant(self._level) == 0
         self._any_without = bool(self._without.any())
         self._empty_of = {one.name: self._empty_queries(one) for one in self._measures} if empty != "zero" else {}
-        shared = [_TIES[ties] if rank_by == "score" else _RANK_BY[rank_by], f"relevant from level {self._level}",
-                  _MISSING[missing]]
+        shared = [f"relevant from level {self._level}", _MISSING[missing]]
         shared += compress(
             ("scores in single precision", "judged documents only", "queries without relevant documents are left out",
              "queries without relevant documents count as 1"),
             (single, self._judged_only, empty == "skip", empty == "one"))
-        self._definitions = {name: "; ".join([one.record.definition, *shared]) for name, one in self._asked.items()}
+        self._definitions = {name: "; ".join([one.record.definition, *self._said_of(one), *shared])
+                             for name, one in self._asked.items()}
+
+    def _said_of(self, one: Measure) -> list[str]:
+        """What the definition says of the order of documents, and of judgment groups."""
+        of_preferences = _of_preferences(one)
+        order = _TIES[self._ties] if self._rank_by == "score" else _RANK_BY[self._rank_by]
+        if of_preferences and self._rank_by == "score" and self._ties == "docid":
+            order = _PREFERENCES_BY_ID
+        averaged = self._by_group is not None and not self._needs_no_levels(one)
+        return [order, *["the mean over the judgment groups of a query"] * averaged]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"qrels": self._qrels, **self._options}
+        return {"qrels": self._qrels if self._by_group is None else self._by_group, **self._options}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
@@ -211,32 +230,58 @@ class Evaluator:
             reading = _reading(one, ties)
             if reading != "ranks" and self._depth > 0:
                 raise ValueError(f"{one.name}: depth={self._depth} needs ranks, and ties={one.ties!r} resolves none")
-            how = _is_summed(one, reading), reading, one.judged_only or self._judged_only
-            groups.setdefault(how, []).append(row)
+            kind = "preferences" if self._needs_no_levels(one) else "sums" if _is_summed(one, reading) else "curves"
+            groups.setdefault((kind, reading, one.judged_only or self._judged_only), []).append(row)
         return groups
+
+    def _needs_no_levels(self, one: Measure) -> bool:
+        """Whether preferences alone give the measure. Subgroups have no levels that can be compared."""
+        return _of_preferences(one) or (self._by_group is not None and one.record.name == "NumQ")
+
+    def _check_groups(self, by_group: JudgmentGroups, groups: _Groups) -> None:
+        """An error if a measure cannot be averaged over judgment groups with its reading of ties."""
+        for (kind, reading, _), rows in groups.items():
+            if kind == "preferences" or not len(by_group.by_level):  # or an error
+                continue
+            if reading in ("best", "worst") and by_group.several_groups:
+                raise ValueError(f"{self._measures[rows[0]].name}: {by_group.source} has several judgment groups, and "
+                                 f"their {reading} orders differ: the mean over groups has no bound for "
+                                 f"ties={reading!r}; use docid or expected")
 
     def _planned(self, groups: _Groups, measures: Sequence[Measure]) -> _Planned:
         """The plans that compute the measures, each with the places of its measures in `measures`."""
         found: _Planned = []
-        for (summed, reading, judged_only), rows in groups.items():
+        for (kind, reading, judged_only), rows in groups.items():
             of = [measures[row] for row in rows]
-            if summed:
-                found.append((plans.Plan(self._qrels, of, reading, judged_only, self._level), rows))
+            if kind == "preferences":
+                found.append((_Preferences(of, reading), rows))
+                continue
+            qrels = self._qrels if self._by_group is None else self._by_group.by_level
+            if kind == "sums":
+                found.append((plans.Plan(qrels, of, reading, judged_only, self._level), rows))
             else:
                 from hitcurve.retrieval.judged import CurvePlan
 
-                found.append((CurvePlan.made(self._qrels, of, reading, judged_only, self._level), rows))
+                found.append((CurvePlan.made(qrels, of, reading, judged_only, self._level), rows))
         return found
 
     def _empty_queries(self, one: Measure) -> NDArray[np.bool_]:
         """Which queries have no relevant document at a measure's level; with gains, no document of gain above 0."""
-        count = self._qrels.num_relevant
+        count = self._num_relevant
+        if _of_preferences(one):
+            return self._without_preferences()
         number = count(one.lowest_level(self._level))
         gains = dict(one.keywords).get("gain")
         for level, gain in gains.items() if isinstance(gains, ByLevel) else ():
             if (gain > 0) != (level > 0):
                 number = number + (count(level) - count(level + 1)) * (1 if gain > 0 else -1)
         return np.asarray(number == 0)
+
+    def _without_preferences(self) -> NDArray[np.bool_]:
+        """Which queries have no preference between two documents."""
+        nothing = Run.from_columns(np.empty(0, np.int64), [], [], np.empty(0), "run")
+        judged = runs.judge(self._qrels, nothing)
+        return np.asarray(_Preferences([parse("NumPref")], "ranks").values(judged, -1, self._by_group)[0] == 0)
 
     def _of(self, run: Any, name: str | None, progress: Told) -> Evaluation:
         judged = self._judge(run, progress)
@@ -289,7 +334,19 @@ class Evaluator:
                         f"{many(judged.contradicting, 'queries')}, first in {first!r}")
         for note in more:
             warn([note])
-        return [*self._qrels.passed, *judged.passed, *more]
+        return [*self._passed, *judged.passed, *more]
+
+
+class _Preferences(NamedTuple):
+    """Measures of preferences to compute, with how they interpret ties."""
+
+    measures: list[Measure]
+    reading: str
+
+    def values(self, judged: Judged, depth: int, by_group: JudgmentGroups | None) -> NDArray[np.float64]:
+        """An array with a row for each measure and a column for each query of the judgments."""
+        partial = None if by_group is None else by_group.partial
+        return preferences.measure(judged, self.measures, self.reading, depth, partial)
 
 
 class _Counted(NamedTuple):
@@ -319,8 +376,7 @@ class _Found:
                  curves: Any) -> dict[str, NDArray[np.float64]]:
         """Values of each measure for each query that counts."""
         by, places = self._by, self._counted.places
-        read = [plans.measure(self._judged, plan, by._depth) if isinstance(plan, plans.Plan) else plan.values(curves)
-                for plan, _ in planned]  # fmt: skip
+        read = [self._read(plan, curves) for plan, _ in planned]
         if len(read) == 1:
             found = read[0]
         else:
@@ -342,24 +398,47 @@ class _Found:
             found = found.take(places, axis=1)
         return {one.name: column for one, column in zip(measures, found, strict=True)}
 
+    def _read(self, plan: plans.Plan | CurvePlan | _Preferences, curves: Any) -> NDArray[np.float64]:
+        """The values of a plan's measures for each query of the judgments."""
+        by = self._by
+        if isinstance(plan, _Preferences):
+            return plan.values(self._judged, by._depth, by._by_group)
+        if isinstance(plan, plans.Plan):
+            values = plans.measure(self._of_levels, plan, by._depth)
+        else:
+            values = plan.values(curves)
+        return values if by._by_group is None else by._by_group.mean(values)
+
+    @cached_property
+    def _of_levels(self) -> Judged:
+        """The judged documents with their levels; with judgment groups, those of each group."""
+        return self._judged if self._by._by_group is None else self._by._by_group.spread(self._judged)
+
     def _curves_of(self, planned: _Planned) -> RunCurves | None:
         """What plans of curves read, if there is any among them."""
-        if all(isinstance(plan, plans.Plan) for plan, _ in planned):
+        if all(isinstance(plan, (plans.Plan, _Preferences)) for plan, _ in planned):
             return None
         from hitcurve.retrieval.judged import RunCurves
 
-        return RunCurves(self._judged, self._by._depth)
+        return RunCurves(self._of_levels, self._by._depth)
 
     @staticmethod
     def _means(found: dict[str, NDArray[np.float64]], measures: Sequence[Measure]) -> dict[str, float]:
-        return {one.name: plans.mean(found[one.name], one.record.mean) for one in measures}
+        means = {one.name: plans.mean(found[one.name], one.record.mean) for one in measures}
+        # A sum, unlike a mean, counts every query: without the value of a query it is unknown.
+        return {one.name: math.nan if one.record.mean == "sum" and np.isnan(found[one.name]).any() else means[one.name]
+                for one in measures}  # fmt: skip
 
     def band(self) -> Named[TieBand]:
         by = self._by
         touched = [one for one in by._measures if one.record.ties and not one.ties]
         if by._rank_by != "score" or by._depth > 0 or not self._judged.ties or not touched:
             return Named({}, by._names)
-        of = {ties: [one for one in touched if ties in one.record.ties] for ties in ("worst", "expected", "best")}
+        # A mean over several judgment groups has no bounds.
+        several = by._by_group is not None and by._by_group.several_groups
+        bounded = [one for one in touched if _of_preferences(one) or not several]
+        of = {ties: [one for one in (touched if ties == "expected" else bounded) if ties in one.record.ties]
+              for ties in ("worst", "expected", "best")}  # fmt: skip
         planned = {ties: by._planned(by._groups(ties, measures), measures) for ties, measures in of.items()}
         curves = self._curves_of([plan for plans_ in planned.values() for plan in plans_])
         read = {ties: self._means(self._columns(ties, planned[ties], measures, curves), measures)
@@ -369,12 +448,14 @@ class _Found:
             value, name = self.own[one.name], one.name
             low, high = (max, min) if one.record.lower_is_better else (min, max)
             bands[by._names[name]] = TieBand(
-                _bound(read["worst"][name], value, low), read["expected"].get(name, math.nan),
-                _bound(read["best"][name], value, high), value)
+                _bound(read["worst"].get(name, math.nan), value, low), read["expected"].get(name, math.nan),
+                _bound(read["best"].get(name, math.nan), value, high), value)
         return Named(bands, by._names)
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[Table] | None:
         """For each query, the number of retrieved documents and the judged rows that the measures use."""
+        if self._by._by_group is not None:
+            return None
         places = self._counted.places
         return list(map(self._table, places.tolist(), self._judged.num_retrieved()[places].tolist()))
 
@@ -388,10 +469,12 @@ class _Found:
             number = len(rows)
         return number, rows
 
-    def curves(self) -> GainCurves:
+    def curves(self) -> GainCurves | None:
         from hitcurve.retrieval.judged import RunCurves
 
         by = self._by
+        if by._by_group is not None:
+            return None
         run = RunCurves(self._judged, by._depth, self._counted.places, self._counted.query_ids)
         return run.gains(by._rank_by == "score" and by._ties != "docid", by._judged_only)
 
@@ -442,7 +525,8 @@ def evaluate(
         Anything that `read_qrels` and `read_run` take or return: files, dicts, frames, arrays, objects of other
         libraries, and a row of ids for each query. A list of runs, or a mapping of names to runs, is measured one by
         one (on `workers` threads), and the qrels are read once. Queries without ids are numbered from 0, and the
-        results keep this order.
+        results keep this order. If `qrels` has judgment groups (`read_qrels` with ``format="prefs"`` and the like),
+        measures of levels are means over the groups of a query, without ``ties="best"`` and ``"worst"``.
     measures : name, Measure, or several
         Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``), names of trec_eval (``"ndcg_cut_10"``, ``"map"``), and
         trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``). Measures of
@@ -456,7 +540,8 @@ def evaluate(
         The order of the documents of a query. ``"score"``: by score. ``"listed"``: as the run lists them. ``"rank"``:
         by the rank column. With ``"listed"`` and ``"rank"`` a warning says where scores contradict the order.
     ties : {"docid", "expected", "worst", "best"}
-        How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule.
+        How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule. For
+        measures of preferences trec_eval's rule, and that of ``"docid"``, is the smaller id first.
         ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders.
         For Unjudged and RBPResid, ``"best"`` is the lowest value.
     scores : {"float64", "float32"}
@@ -503,8 +588,8 @@ def evaluate(
     ------
     ValueError
         If data cannot be read (the message names file and line), if a measure or option is unknown, if a measure is not
-        defined for `ties`, if a bound of G, nDCGrel or infAP cannot be computed (see the page of measures), or if qrels
-        and run have no query in common.
+        defined for `ties`, if a bound of G, nDCGrel, infAP or a measure of preferences cannot be computed (see the page
+        of measures), or if qrels and run have no query in common.
 
     References
     ----------
@@ -572,6 +657,10 @@ def _reading(measure: Measure, ties: str) -> str:
 def _bound(bound: float, value: float, further: Callable[[float, float], float]) -> float:
     """A bound that holds the value: sums and curves differ in the last bits."""
     return further(bound, value) if abs(bound - value) <= 1e-13 * abs(value) else bound
+
+
+def _of_preferences(measure: Measure) -> bool:
+    return "preferences" in measure.record.of
 
 
 def _is_summed(measure: Measure, reading: str) -> bool:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from itertools import chain, compress, count
 from operator import ne
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
 from hitcurve._base.words import many
 from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
+from hitcurve.retrieval.groups import GROUPED, JudgmentGroups, read_groups
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
 
@@ -38,7 +39,12 @@ _QRELS = ("relevance", "label", "rel")
 _RUN = ("score",)
 
 
-def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -> Qrels:
+@overload
+def read_qrels(source: Any, *, strict: bool = ...,
+               format: Literal["prefs", "qrels_prefs", "qrels_jg"]) -> JudgmentGroups: ...
+@overload
+def read_qrels(source: Any, *, strict: bool = ..., format: str | None = ...) -> Qrels: ...
+def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -> Qrels | JudgmentGroups:
     """Read relevance judgments.
 
     Parameters
@@ -59,27 +65,41 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     strict : bool, default True
         False accepts every line that trec_eval accepts: a relevance that is not a whole number counts as the whole
         number at its beginning, or as 0 if it has none. A warning gives the number of such lines.
-    format : {"trec", "json", "csv", "msmarco"}, optional
-        The format of a file. Default: the first line decides.
+    format : {"trec", "json", "csv", "msmarco", "prefs", "qrels_prefs", "qrels_jg"}, optional
+        The format of a file. Default: the first line decides. The last three formats are those of trec_eval for
+        judgments of several users or occasions, which `evaluate` takes too. ``"prefs"``: query, judgment group,
+        subgroup, document and relevance, which is any number; only the relevances within a subgroup are compared.
+        ``"qrels_prefs"``: query, group, document and relevance. ``"qrels_jg"``: the same, with a whole number as
+        relevance. For these, `source` may also be a dict ``{query: {group: {document: relevance}}}``, with subgroups
+        between groups and documents for ``"prefs"``.
 
     Returns
     -------
-    Qrels
+    Qrels or JudgmentGroups
 
     Raises
     ------
     ValueError
         If a line has a wrong number of columns, if a relevance is not a whole number, or if a document occurs twice in
-        a query; the message names the file and the line. Also if there are no judgments.
+        a query; the message names the file and the line. Also if there are no judgments. With judgment groups, also if
+        a document has level 0 and a higher level in a group, or if the preferences of a group form a circle.
 
     Examples
     --------
     >>> import hitcurve as hc
+    >>> hc.read_qrels({"q": {"user 1": {"a": 2, "b": 1}, "user 2": {"b": 1, "c": 0}}}, format="qrels_prefs")
+    JudgmentGroups('qrels': 1 query, 2 groups, 4 judgments)
     >>> hc.read_qrels({"q1": {"d1": 1, "d2": 0}})
     Qrels('qrels': 1 query, 2 judgments)
     >>> hc.read_qrels([[4, 7], [2], [7, 1, 3]])
     Qrels('qrels': 3 queries, 6 judgments)
     """
+    if isinstance(source, JudgmentGroups):
+        return source
+    if format in GROUPED:
+        groups = read_groups(source, format, strict)
+        warn(groups.passed)
+        return groups
     found = _read(Qrels, source, "qrels", strict, format)
     if isinstance(found, Qrels):
         return found
@@ -148,7 +168,8 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str |
     """The judgments or run, if `source` is one or is a TREC file; otherwise the columns of the source."""
     check_flag(strict, "strict")
     if format is not None:
-        check_choice(format, "format", tuple(one for one in FORMATS if kind is Run or one != "scores"))
+        known = FORMATS if kind is Run else (*(one for one in FORMATS if one != "scores"), *GROUPED)
+        check_choice(format, "format", known)
         if not isinstance(source, (str, os.PathLike)):
             raise ValueError(f"format={format!r} is only for files, but {name} is a {type(source).__name__}")
     if isinstance(source, kind):

@@ -16,8 +16,14 @@ _NAMES = (
     "iprec_at_recall", "P", "relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG",
     "G", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P",
     "set_recall", "set_map", "set_F", "num_nonrel_judged_ret", "rbp", "rbp_resid", "unj",
+    "prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret", "prefs_simp", "prefs_pair", "prefs_avgjg",
+    "prefs_avgjg_Rnonrel", "prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret",
+    "prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp", "map_avgjg", "P_avgjg", "Rprec_mult_avgjg",
 )
-_SETS = {"official": _NAMES[:12], "all_trec": _NAMES,
+_PREFS, _AVGJG = _NAMES.index("prefs_num_prefs_poss"), _NAMES.index("map_avgjg")
+_SETS = {"official": _NAMES[:12], "all_trec": _NAMES[:_PREFS],
+         "all_prefs": (*_NAMES[:2], *_NAMES[_PREFS:_AVGJG]), "prefs": (*_NAMES[:2], *_NAMES[_PREFS : _PREFS + 6]),
+         "qrels_jg": (*_NAMES[:2], *_NAMES[_AVGJG:]),
          "set": (*_NAMES[:5], "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")}
 _ONLY_10 = ("rbp", "rbp_resid", "unj")
 _PLACES = {name: place for place, name in enumerate(_NAMES)}
