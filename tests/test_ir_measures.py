@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 
+import numpy as np
 import pytest
 
 ir_measures = pytest.importorskip("ir_measures")
@@ -11,11 +12,17 @@ pytest.importorskip("pytrec_eval", reason="pytrec_eval, whose provider has the e
 
 from ir_measures import (  # noqa: E402
     AP,
+    BPM,
     ERR,
     INSQ,
     INST,
+    NERR8,
+    NERR9,
+    NERR10,
+    NERR11,
     RBP,
     RR,
+    SDCG,
     Bpref,
     IPrec,
     Judged,
@@ -81,7 +88,6 @@ def slow_user(looks_on, gains, last):
 
 
 def test_insq_and_inst_by_their_definitions():
-    """cwl_eval, their provider, looks at so many ranks too."""
     qrels, run = {"q": {"a": 2, "b": 0, "c": 1}}, {"q": {"b": 3.0, "a": 2.0, "x": 1.5, "c": 1.0}}
     gains = [0.0, 1.0, 0.0, 0.5] + [0.0] * 20_000
 
@@ -97,6 +103,43 @@ def test_insq_and_inst_by_their_definitions():
         assert not provider.supports(type(measure)(T=2.0, max_rel=2, min_rel=-1))
         found = provider.calc_aggregate([measure], qrels, run)[measure]
         assert found == pytest.approx(slow_user(user, gains, 4), rel=2e-4)  # what lies beyond rank 20,000
+
+
+def drawn_run(seed):
+    """Documents without ties, some of them without a judgment, and judgments of others."""
+    rng = np.random.default_rng(seed)
+    qrels, run = {}, {}
+    for query in ("a", "b", "c"):
+        docs = [f"d{i}" for i in range(rng.integers(3, 40))]
+        run[query] = dict(zip(docs, rng.permutation(len(docs)).astype(float).tolist(), strict=True))
+        qrels[query] = {doc: int(rng.choice([-1, 0, 0, 1, 2, 3, 4])) for doc in [*docs[::2], "lost"]}
+    return qrels, run
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_user_models_agree_with_cwl_eval(seed):
+    """cwl_eval ends at rank 1000: sums without a last rank differ by the share of the ranks beyond."""
+    pytest.importorskip("cwl.cwl_eval", reason="cwl_eval, which has the expected numbers, is not installed")
+    theirs, (qrels, run) = ir_measures.providers.registry["cwl_eval"], drawn_run(seed)
+    for least, most in ((0, 4), (1, 3), (0, 2), (2, 4)):
+        scale = {"min_rel": least, "max_rel": most}
+        same = [SDCG(**scale) @ 5, SDCG(dcg="log2", **scale) @ 60, BPM(**scale) @ 6, BPM(T=2.5, **scale) @ 60,
+                NERR8(**scale) @ 5, NERR9(**scale) @ 60, NERR10(**scale), NERR10(p=0.5, **scale)]
+        deep = [INSQ(T=2.0, **scale), INST(T=2.0, **scale), NERR11(T=2.0, **scale)]
+        assert all(provider.supports(one) for one in same + deep)
+        wanted = {(one.measure, one.query_id): one for one in theirs.iter_calc(same + deep, qrels, run)}
+        found = {(one.measure, one.query_id): one.value for one in provider.iter_calc(same + deep, qrels, run)}
+        assert set(found) == set(wanted)
+        curves = hc.evaluate(qrels, run, "AP").curves()
+        for (measure, query), value in found.items():
+            one = wanted[measure, query]
+            if measure in same:
+                assert value == pytest.approx(one.value, rel=1e-12), measure
+                continue
+            name = f"{measure.NAME}(T=2,min_rel={least},max_rel={most})"
+            user = curves[["a", "b", "c"].index(query)].user_model(name, ties="best")
+            assert value * user.depth == pytest.approx(one.value * one.expected_items, rel=1e-12)
+            assert value <= one.value * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("qrels", "run"), CASES)

@@ -13,6 +13,7 @@ from hitcurve.results import (
     RocCurve,
     ThresholdCounts,
     TieReport,
+    UserModel,
 )
 
 if typing.TYPE_CHECKING:
@@ -35,7 +36,7 @@ __all__ = [
     "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
     "HitCurvePoints", "HitCurves", "Interval", "Leaderboard", "PValue", "PrecisionRecallCurve", "RocCurve",
-    "SubtopicCurve", "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "at_threshold",
+    "SubtopicCurve", "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "UserModel", "at_threshold",
     "average_precision", "compare", "evaluate", "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg",
     "plot_curves", "plot_evaluations", "plot_figure", "read_qrels", "read_run", "scan",
 ]

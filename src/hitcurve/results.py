@@ -146,6 +146,37 @@ class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
     f_score: _Value
 
 
+class UserModel(NamedTuple, Generic[_Value]):
+    """What a user gains and spends who goes down a ranking as a measure assumes: the numbers of the C/W/L framework.
+
+    The user looks at rank i with chance V(i), which is 1 at rank 1. The fields are floats for one ranking, and arrays
+    for many rankings.
+
+    Attributes
+    ----------
+    utility
+        The gain for each item that the user looks at: ``total_utility / depth``. This is the value of the measure.
+    total_utility
+        The gain of all items that the user looks at: the sum of V(i) times the gain of rank i.
+    cost
+        The cost of each item that the user looks at: ``total_cost / depth``.
+    total_cost
+        The cost of all items that the user looks at: the sum of V(i) times the cost of rank i.
+    depth
+        The number of items that the user looks at: the sum of V(i).
+    residual
+        How much each of these numbers would change if every rank beyond the last item had gain 1, as a ``UserModel``
+        whose own ``residual`` is None.
+    """
+
+    utility: _Value
+    total_utility: _Value
+    cost: _Value
+    total_cost: _Value
+    depth: _Value
+    residual: UserModel[_Value] | None
+
+
 class ConfidenceInterval(NamedTuple):
     """The two ends of an interval.
 
@@ -220,7 +251,7 @@ class PValue(NamedTuple):
 
 
 for _result in (
-    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, ConfidenceInterval,
-    Interval, PValue,
+    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, UserModel,
+    ConfidenceInterval, Interval, PValue,
 ):  # fmt: skip
     _result.__module__ = "hitcurve"  # the module that pickles name

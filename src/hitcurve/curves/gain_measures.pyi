@@ -4,6 +4,8 @@ from typing import Any, Literal, TypeAlias, overload
 from numpy.typing import NDArray
 
 from hitcurve.curves.hit import _K, _N, _V, Curve, _Counts, _Floats, _Number, _Orders, _Rank, _Ranks, _Ties
+from hitcurve.measures import Measure
+from hitcurve.results import UserModel
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]
@@ -97,6 +99,7 @@ class Gains(Curve[_V, _N]):
     @overload
     def inst(self, k: _Ranks, *, ties: _Bounds, T: _Number = 1.0, max_rel: _Number | None = None,
              min_rel: _Number = 0) -> _Floats: ...
+    def user_model(self, measure: str | Measure, *, cost: Any = 1.0, ties: _Orders = "expected") -> UserModel[_V]: ...
     def pairwise_accuracy(self, *, ties: _Orders = "expected") -> _V: ...
     def somers_d(self, *, ties: _Orders = "expected") -> _V: ...
     def goodman_kruskal_gamma(self) -> _V: ...

@@ -27,7 +27,7 @@ from hitcurve._kernel.pairwise cimport (
 )
 from hitcurve._kernel.users cimport (
     bpm as read_bpm, fill_looks, insq as read_insq, inst as read_inst, nerr as read_nerr, rbp_residual as read_rbp_residual,
-    squares,
+    squares, sum_of_reciprocals,
 )
 from hitcurve.curves.levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 from hitcurve.curves.ranking cimport counts_in
@@ -751,6 +751,29 @@ cdef class Gains(Curve):
                              "ties='docid'")
         return self.shaped(values, shape)
 
+    def _part(self, method, part, hopeful, k, *, ties=None, T=1.0, p=0.9, max_rel=None, min_rel=0, hb=0.0, hc=0.0,
+              gain_med=0.5):
+        """A number of the user of INST, BPM or NERR. `part` is an element of the enum Part."""
+        if method == "inst":
+            return self.inst_part(k, ties, T, max_rel, min_rel, part, hopeful)
+        if method == "bpm":
+            return self.bpm_part(k, T, max_rel, min_rel, hb, hc, gain_med, part, hopeful)
+        falls = {"nerr8": FALL_NOT, "nerr9": FALL_RANK, "nerr10": FALL_POWER, "nerr11": FALL_SQUARE}
+        return self.nerr(falls[method], k, ties, p if method == "nerr10" else T, max_rel, min_rel, part, hopeful)
+
+    def _looks(self, str model, double T, double start, double count):
+        """The sum of the chances to look at so many ranks after `start`, for INSQ and SDCG."""
+        cdef Reader reader
+        if model == "INSQ":
+            return squares(2.0 * T, 2.0 * T + start, count)
+        reader = Reader.__new__(Reader)
+        reader.set_discount("log2")
+        return discounts(&reader.reading, <int64_t>start, <int64_t>(start + count))
+
+    def _sum_of_reciprocals(self, level, ties):
+        """The sum of 1 / rank over the items of this level or higher."""
+        return self.read(sum_of_reciprocals, "AP", None, ties, None, "log2", False, 0.5, (self.values >= level).astype(float))
+
     def nerr8(self, k, *, max_rel, ties, min_rel=0):
         """NERR8: a user model near to ERR, in which an item stops the user with a chance that is its gain.
 
@@ -1018,6 +1041,66 @@ cdef class Gains(Curve):
         reader = self.asked("inst", ties, None, "log2", wanted, self.scaled(max_rel, min_rel))
         reader.reading.part, reader.reading.hopeful = part, hopeful
         return self.shaped(self.read_all(read_inst, reader, ranks, False), shape)
+
+    def user_model(self, measure, *, cost=1.0, ties="expected"):
+        """What the user of a measure gains and spends: the numbers of the C/W/L framework.
+
+        A measure assumes a user who looks at rank 1, and after each rank looks at the next rank with a chance C. The user looks
+        at rank i with chance V(i), the product of C over the ranks before i. W(i) = V(i) / sum V is the weight of rank i. The
+        measure is the sum of W(i) times the gain of rank i. No rank is the last: the sums are over infinitely many ranks.
+
+        Parameters
+        ----------
+        measure : str or Measure
+            ``"RBP"``, ``"INSQ"``, ``"SDCG"``, ``"P@10"`` (V(i) depends on the rank alone), ``"INST"``, ``"NERR8"`` to
+            ``"NERR11"``, ``"BPM"``, ``"RR"`` or ``"AP"`` (V(i) depends on the items), with options and cutoff as in
+            ``hitcurve.measures.parse``. For P, RR and AP a relevant item has gain 1.
+        cost : float, array or sequence of arrays
+            The cost of looking at an item, at least 0. A number: the cost of every item. An array: the cost of each rank, from
+            rank 1 on; each rank beyond the array costs as much as the last rank of the array. Without ties these are the
+            costs of the items in the order of the ranking. For many rankings, an array for each of them.
+        ties : {"expected", "best", "worst"}
+            How to interpret a group of equal scores. ``"expected"`` is defined where V(i) depends on the rank alone. ``"best"``
+            and ``"worst"``: the order with the highest and with the lowest gain first. An option ``ties=`` in the name of the
+            measure takes precedence. BPM ignores this argument and refuses ties whose order matters.
+
+        Returns
+        -------
+        UserModel
+            The numbers ``utility``, ``total_utility``, ``cost``, ``total_cost`` and ``depth``, and ``residual``, which says how
+            much they would change if every rank beyond the last item had gain 1. If the measure counts only the first k
+            items (RBP, INSQ, INST, NERR10, NERR11), these are the ranks beyond k. Documents of a run without a judgment have
+            gain 0. With BPM and an array of costs, k is the cost at which patience ends.
+
+            RR: depth is infinite if no item is relevant and the name has no cutoff. AP: a relevant item that was never
+            retrieved has an infinite rank; all numbers are NaN if no item is relevant, and the residual is NaN, because the
+            sum of 1 / rank over infinitely many relevant ranks diverges.
+
+        Raises
+        ------
+        ValueError
+            If the measure has no user model, if its user model has no value for these `ties`, or if a cost is below 0.
+
+        References
+        ----------
+        Moffat, Bailey, Scholer & Thomas (2017), "Incorporating user expectations and behavior into the measurement of search
+        effectiveness", ACM TOIS 35:24. Azzopardi, Thomas & Moffat (2019), "cwl_eval: an evaluation tool for information
+        retrieval", SIGIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 1], [0.9, 0.8, 0.7])
+        >>> user = curve.user_model("RBP(p=0.5)", cost=[2, 1, 3])
+        >>> user.utility, user.total_utility, user.cost, user.total_cost, user.depth
+        (0.625, 1.25, 2.0, 4.0, 2.0)
+        >>> user.residual.utility
+        0.125
+        >>> curve.user_model("AP", ties="best").depth
+        1.5
+        """
+        from hitcurve.curves.users import user_model
+        return user_model(self, measure, cost, ties)
 
     # Measures of the order of the levels.
 
