@@ -541,6 +541,71 @@ def ignored_scores(show: Shown) -> None:
     show.same("hc.HitCurve(y, s).enrichment_factor(0.2, ties=...)", 0.0)
 
 
+def cwl_eval(name: str, parameters: tuple[Any, ...], gains: list[float], number: str) -> Callable[[Any], Any]:
+    """A number of one of cwl_eval's users."""
+
+    def real(module: Any) -> float:
+        user = getattr(module, name)(*parameters)
+        user.measure(module.Ranking("q", gains, []))
+        return float(getattr(user, number))
+
+    return real
+
+
+@record("Definitions", "Users who all stop at rank 1000")
+def users_at_rank_1000(show: Shown) -> None:
+    """INSQ, INST and NERR11 have no last rank: the chance to look at rank i falls like 1 / i². cwl_eval ends all its
+    rankings at rank 1000, so that each weight is too large by the share of the ranks beyond. Its expected total
+    utility is then not the utility times the depth, as its manual says: the gain of the users who look beyond rank
+    1000 is missing. Without a relevant document the depth of RR is 1000. Here the sums go on, and RR's depth is
+    infinite.
+    """
+    show.given("curve = hc.GainCurve.from_ranked([1, 0, 1])")
+    weights = [(4 / (i + 4)) ** 2 for i in range(1000)]
+    show.peer("cwl-eval", "INSQCWLMetric(T=2), expected utility", 0.3191985,
+              cwl_eval("INSQCWLMetric", (2.0,), [1, 0, 1], "expected_utility"),
+              lambda: (weights[0] + weights[2]) / math.fsum(weights))
+    show.peer("cwl-eval", "INSQCWLMetric(T=2), expected total utility", 1.4444127,
+              cwl_eval("INSQCWLMetric", (2.0,), [1, 0, 1], "expected_total_utility"),
+              lambda: weights[0] + weights[2] - 2 * (4 / 1004) ** 2)
+    show.peer("cwl-eval", "RRCWLMetric(), expected items, nothing relevant", 1000.0,
+              cwl_eval("RRCWLMetric", (), [0.0], "expected_items"))
+    show.ours("curve.user_model('INSQ(T=2,max_rel=1)').utility", 0.3180778)
+    show.ours("curve.user_model('INSQ(T=2,max_rel=1)').total_utility", 13 / 9)
+    show.ours("hc.GainCurve.from_ranked([0]).user_model('RR', ties='best').depth", math.inf)
+    show.same("curve.insq(T=2, max_rel=1, ties=...)", 0.3180778)
+
+
+@record("Definitions", "An average precision that forgets what was not retrieved")
+def average_precision_of_retrieved(show: Shown) -> None:
+    """cwl_eval's AP says that it divides by all relevant documents. Its user model knows only those in the ranking, so
+    it divides by these. Here a relevant document that was never retrieved has an infinite rank: it adds nothing to the
+    gain, and makes the user go deeper.
+    """
+    show.given("curve = hc.GainCurve.from_ranked([1, 0, 1], unretrieved=[1, 1])")
+    show.peer("cwl-eval", "APCWLMetric(), expected utility", 5 / 6,
+              cwl_eval("APCWLMetric", (), [1, 0, 1], "expected_utility"), lambda: (1 + 2 / 3) / 2)
+    show.peer("cwl-eval", "APCWLMetric(), expected items", 1.5,
+              cwl_eval("APCWLMetric", (), [1, 0, 1], "expected_items"), lambda: 2 / (1 + 1 / 3))
+    show.ours("curve.user_model('AP', ties='best').utility", 5 / 12)
+    show.ours("curve.user_model('AP', ties='best').depth", 3.0)
+    show.same("curve.at_level(1).average_precision(ties=...)", 5 / 12)
+
+
+@record("Definitions", "A patience that never changes")
+def patience(show: Shown) -> None:
+    """In the dynamic bejeweled player model each item changes both limits of the user: the gain T that is wanted, and
+    the number K of documents that the user has patience for. cwl_eval adds the change of K to T, after T was used for
+    the last time. So K stays as it was, and hc has no effect.
+    """
+    show.given("curve = hc.GainCurve.from_ranked([1, 0, 0, 1, 0, 0])")
+    show.peer("cwl-eval", "BPMDCWLMetric(T=9, K=5, hb=0, hc=3, gain_med=0.5)", 0.4,
+              cwl_eval("BPMDCWLMetric", (9.0, 5, 0.0, 3.0, 0.5), [1, 0, 0, 1, 0, 0], "expected_utility"), lambda: 2 / 5)
+    show.ours("curve.bpm(5, max_rel=1, T=9, hb=0, hc=3, gain_med=0.5)", 0.5)
+    show.ours("curve.bpm(5, max_rel=1, T=9, hb=0, hc=0, gain_med=0.5)", 0.4)
+    show.same("curve.sdcg(5, max_rel=1, ties=...)", 0.4852286)
+
+
 # --- numbers on a computer --------------------------------------------------------------------------------------------
 
 
@@ -644,6 +709,23 @@ def bedroc_ends(show: Shown) -> None:
     show.ours("hc.HitCurve.from_ranked(hits).bedroc([710.0, 1e-8, 1e-12]).tolist()", [1.0, 0.875, 0.875])
     show.ours("hc.HitCurve.from_ranked(hits).roc_auc()", 0.875)
     show.same("hc.HitCurve.from_ranked(hits).bedroc(1e-8, ties=...)", 0.875)
+
+
+@record("Numbers on a computer", "Ten tenths that are less than one")
+def ten_tenths(show: Shown) -> None:
+    """On a scale up to level 10 an item of level 1 has gain 0.1. cwl_eval adds the rounded gains, and ten of them are
+    0.9999999999999999. So a user who wants a gain of 1 looks at an eleventh document. Here levels are added, and the
+    limit is T times the scale, by decimals.
+    """
+    show.given("levels = [1] * 10 + [10] * 10", "curve = hc.GainCurve.from_ranked(levels)")
+    gains = [level / 10 for level in show.names["levels"]]
+    show.peer("cwl-eval", "BPMCWLMetric(T=1, K=20), expected items", 11.0,
+              cwl_eval("BPMCWLMetric", (1.0, 20), gains, "expected_items"), lambda: 11.0)
+    show.peer("cwl-eval", "BPMCWLMetric(T=1, K=20), expected utility", 2 / 11,
+              cwl_eval("BPMCWLMetric", (1.0, 20), gains, "expected_utility"), lambda: sum(gains[:11]) / 11)
+    show.ours("curve.user_model('BPM(T=1,max_rel=10)@20').depth", 10.0)
+    show.ours("curve.bpm(20, max_rel=10)", 0.1)
+    show.same("curve.sdcg(10, max_rel=10, ties=...)", 0.1)
 
 
 @record("Numbers on a computer", "A sigmoid that ties everything")

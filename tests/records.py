@@ -33,6 +33,7 @@ PEERS = {  # the package that is installed, and the module that it brings
     "polars-ds": "polars_ds",
     "scikit-fingerprints": "skfp.metrics",
     "pyspark": "pyspark.mllib.evaluation",
+    "cwl-eval": "cwl.ruler.cwl_ruler",
 }
 
 LAST_RUN = {  # by those who keep these records; the page shows these versions
@@ -47,6 +48,7 @@ LAST_RUN = {  # by those who keep these records; the page shows these versions
     "polars-ds": "0.13.0",
     "scikit-fingerprints": "2.1.0",
     "pyspark": "4.3.0",
+    "cwl-eval": "1.0.12",
 }
 
 
