@@ -942,6 +942,14 @@ def ndcg(order, levels, k=None, *, gain="linear", discount="log2", ideal_k="same
     return quotient(discounted([worth(gain, level) for level in order[:k]], discount), discounted(ideal, discount))
 
 
+@over_judged()
+def ncrr(order, levels, k=None, *, rel=None):
+    relevant = [at_least(level, rel) if rel is not None else worth("linear", level) > 0 for level in order[:k]]
+    R = sum(at_least(level, rel) if rel is not None else level > 0 for level in levels)
+    found = sum((Fraction(1, rank) for rank, one in enumerate(relevant, 1) if one), Fraction(0))
+    return quotient(found, sum((Fraction(1, rank) for rank in range(1, min(R, k or R) + 1)), Fraction(0)))
+
+
 @remembered
 def stop_chance(level, max_level):
     return 0 if level is None or level <= 0 else mpf(worth("exponential", level)) / mp.mpf(2) ** mp.mpf(max_level)

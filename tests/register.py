@@ -166,6 +166,8 @@ MEASURES = (
                  ("nDCG(gains={1:5,2:1})@3", {"k": 3, "gain": [0, 5, 1, 3]})),
         of_runs=(("nDCG(gains={0:-1,1:3})", {"gain": {0: -1, 1: 3}}),
                  ("nDCG(judged_only=True)@2", {"k": 2, "judged_only": True}))),
+    Row("ncrr", "NCRR", ("k",), readings=ORDERS, of=GAINS, twin="ncrr", graded=True,
+        written=(("NCRR", {}), ("NCRR@3", {"k": 3})), of_runs=(("NCRR(rel=2)@3", {"k": 3, "rel": 2}),)),
     Row("err", "ERR", ("k",), readings=ORDERS, of=GAINS, twin="err", graded=True, sums=RANKED, provided=True,
         written=(("ERR", {}), ("ERR@3", {"k": 3}), ("ERR(max=3)@3", {"k": 3, "max_level": 3}))),
     Row("rbp", "RBP", ("k",), readings=ORDERS, of=GAINS, twin="rbp", graded=True, sums=RANKED, provided=True,

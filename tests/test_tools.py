@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 import hitcurve as hc
@@ -92,6 +93,24 @@ def test_gauc_of_each_tool():
     for weights, shares in ((curves.num_items, [3, 3, 2]), (curves.num_relevant, [1, 2, 1]), (None, [1, 1, 1])):
         ours = curves.mean("ROCAUC", weights=weights)
         assert ours == pytest.approx(sum(a * w for a, w in zip(areas, shares, strict=True)) / sum(shares))
+
+
+def test_ncrr_of_cornac():
+    """Its rule, written anew. Its ideal order has at most as many items as the list, so a short list counts more."""
+    rng = np.random.default_rng(28)
+
+    def cornac(relevant, num_relevant, k):
+        ranks = np.flatnonzero(relevant[:k]) + 1
+        return sum(1 / ranks) / sum(1 / np.arange(1, min(num_relevant, len(relevant[:k])) + 1)) if len(ranks) else 0.0
+
+    for size in range(2, 30):
+        level, score = rng.permutation([1, *rng.integers(0, 2, size - 1)]), rng.permutation(size)
+        relevant = level[np.argsort(-score)]
+        for k in (1, 3, 50):
+            ours = hc.GainCurve(level, score).ncrr(k)
+            assert ours == pytest.approx(cornac(relevant, level.sum(), k), rel=1e-14)
+    short = hc.GainCurve([1], [1.0], unretrieved=[1, 1]).ncrr()
+    assert cornac(np.array([1]), 3, 50) == 1 and short == pytest.approx(1 / (1 + 1 / 2 + 1 / 3))
 
 
 # --- the tools themselves ------------------------------------------------------------------------------------------

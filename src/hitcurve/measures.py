@@ -605,6 +605,11 @@ MEASURES: tuple[Definition, ...] = (
          "Jarvelin & Kekalainen 2002, ACM TOIS 20:422; Burges et al. 2005, ICML; ties: McSherry & Najork 2008",
          synonyms="ndcg ndcg_cut_K", cutoffs=_TOP, ties=_ORDERS,
          options=(Option("dcg", "gain", _choice("log2", "exp-log2")), *_GAINS), of="gains", method="ndcg"),
+    _row("NCRR", "NCRR NCRR@10 NCRR(rel=2)@10",
+         "normalised cumulative reciprocal rank: the sum of 1 / rank over the relevant items among the first k, "
+         "divided by the same sum of the ideal order",
+         "Salah, Truong & Lauw 2020, J. Mach. Learn. Res. 21:95 (Cornac)", cutoffs=_TOP, ties=_ORDERS,
+         options=(Option("rel", "relevance_level", _whole),), of="gains", method="ncrr"),
     _row("ERR", "ERR@20 ERR ERR(max=3)@20",
          "expected reciprocal rank: the sum over ranks of the chance that the user stops there, divided by the rank; a "
          "document of level g stops a user with chance (2^g - 1) / 2^max; max is 4 by default, as in TREC's gdeval",

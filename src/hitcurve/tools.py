@@ -103,6 +103,7 @@ _PEERS = {
             f"CatBoost: NDCG [{_WORST}; 1 without relevant items]; Spark: ndcgAt; RecBole: NDCG [every relevant item "
             "gains 1]; Elliot: nDCG [gain 2^(rating - threshold + 1) - 1]; Elliot: nDCGRendle2020 [every relevant item "
             "gains 1]; Cornac: NDCG; LensKit: NDCG; Recommenders: ndcg_at_k",
+    "NCRR": "Cornac: NCRR [the ideal order has at most as many items as were ranked]",
     "ERR": "ir_measures: ERR@K; CatBoost: ERR [the label itself is the chance to stop]",
     "RBP": "ir_measures: RBP; cwl_eval: RBP@p; ranx: rbp.p; LensKit: RBP [p is 0.85 by default]",
     "INSQ": "ir_measures: INSQ; cwl_eval: INSQ-T",

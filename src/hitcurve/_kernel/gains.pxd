@@ -19,6 +19,7 @@ cdef struct Levels:
 cdef enum Discount:
     DISCOUNT_LOG    # scale / log(rank + shift), 1 before rank `plain`
     DISCOUNT_TABLE  # the discount of each rank is in a table; 0 beyond
+    DISCOUNT_RANK   # 1 / rank
 
 # How the chance to look at a rank falls with the rank, while no item stops the user.
 cdef enum Fall:

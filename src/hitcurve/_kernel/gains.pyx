@@ -10,7 +10,9 @@ from libc.string cimport memcpy
 
 from hitcurve._kernel.columns cimport KIND_F64, KIND_U64, SCORE_DOUBLE, SCORE_FLOAT, Column, is_nan, load_scores
 from hitcurve._kernel.err cimport Err, Stop, err_in_any_order, err_in_order, start_err
-from hitcurve._kernel.formulas cimport GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add
+from hitcurve._kernel.formulas cimport (
+    GAUSS_NODE, GAUSS_WEIGHT, NO_CUTOFF, TIES_EXPECTED, TIES_WORST, add, harmonic_sums,
+)
 from hitcurve._kernel.sort cimport score_t, sort_typed
 
 cdef extern from "_bits.h":
@@ -34,6 +36,8 @@ for _rank in range(1, TABULATED + 1):
 cdef inline double discount(const GainReading* reading, int64_t rank) noexcept nogil:
     if reading.discount == DISCOUNT_TABLE:
         return reading.table[rank - 1] if rank <= reading.length else 0.0
+    if reading.discount == DISCOUNT_RANK:
+        return 1.0 / <double>rank
     if rank < reading.plain:
         return 1.0
     if rank <= TABULATED and reading.shift == 1.0:
@@ -71,10 +75,13 @@ cdef double smooth_sum(double scale, double shift, int64_t start, int64_t stop) 
 
 cdef double discounts(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
     """The sum of the discounts of the ranks after `start`, up to `stop`."""
-    cdef double total = 0.0, carry = 0.0
+    cdef double total = 0.0, carry = 0.0, slope
     cdef int64_t rank = start + 1, direct = stop
     if stop - start == 1:
         return discount(reading, stop)
+    if reading.discount == DISCOUNT_RANK:
+        harmonic_sums(<double>start, <double>(stop - start), &total, &slope)
+        return total
     if reading.discount == DISCOUNT_TABLE:
         direct = min(stop, reading.length)
     else:

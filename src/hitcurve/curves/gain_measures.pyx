@@ -29,7 +29,7 @@ from hitcurve._kernel.users cimport (
     bpm as read_bpm, fill_looks, insq as read_insq, inst as read_inst, nerr as read_nerr, rbp_residual as read_rbp_residual,
     squares, sum_of_reciprocals,
 )
-from hitcurve.curves.levels cimport Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
+from hitcurve.curves.levels cimport BY_RANK, Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 from hitcurve.curves.ranking cimport counts_in
 
 from functools import lru_cache
@@ -380,6 +380,40 @@ cdef class Gains(Curve):
             raise ValueError(f"ideal_k is {ideal_k!r}: must be 'same' or 'all'")
         return self.read(read_ndcg, "ndcg", k, ties, gain, discount, ideal_k == "all", 0.5,
                          raised(gains_of(gain, self.values, self.used())))
+
+    def ncrr(self, k=None, *, relevance_level=None, ties="expected"):
+        """Normalised cumulative reciprocal rank: nDCG of relevant items that all gain 1, with the discount 1 / rank.
+
+        NCRR = the sum of 1 / rank over the relevant items among the first k, divided by 1 + 1/2 + ... + 1/min(k, R). R is
+        the number of relevant items, also of those that were never retrieved.
+
+        Parameters
+        ----------
+        k, ties
+            As in ``dcg``.
+        relevance_level : number, optional
+            The lowest relevant level, above 0. None takes every item above level 0 as relevant.
+
+        Returns
+        -------
+        float or ndarray
+            In [0, 1]. NaN when there is no relevant item.
+
+        References
+        ----------
+        Salah, Truong & Lauw (2020), "Cornac: a comparative framework for multimodal recommender systems", JMLR 21:95.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> round(hc.GainCurve([0, 2, 1], [0.9, 0.8, 0.7]).ncrr(), 4)
+        0.5556
+        """
+        relevant = self.values > 0
+        if relevance_level is not None:
+            least = check_within(relevance_level, "relevance_level", "above 0 and finite", 0.0, INFINITY)
+            relevant = np.array([level >= least for level in self.values.tolist()])
+        return self.read(read_ndcg, "ncrr", k, ties, None, BY_RANK, False, 0.5, relevant.astype(np.float64))
 
     def err(self, k=None, *, max_level=None, ties="expected"):
         """Expected reciprocal rank: the expected value of 1 / rank for the rank at which an item satisfies the user.

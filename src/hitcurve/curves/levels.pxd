@@ -17,6 +17,8 @@ cdef object unmasked(object mask, object y_true, object y_score)
 cdef object gains_of(object gain, object values, object used)
 cdef object weights_below(object weights, object values)
 
+cdef object BY_RANK  # as `discount`: 1 / rank
+
 # The arguments of a measure for the kernels, and the arrays that they point to.
 cdef class Reader:
     cdef GainReading reading

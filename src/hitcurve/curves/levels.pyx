@@ -22,7 +22,7 @@ from hitcurve._kernel.count cimport STRATEGY_AUTO
 from hitcurve._kernel.err cimport stop_chance
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_THRESHOLD, Table, Ties
 from hitcurve._kernel.gains cimport (
-    DISCOUNT_LOG, DISCOUNT_TABLE, GainReading, GainRoom, Levels, Pairs, find_pairs, ndcg,
+    DISCOUNT_LOG, DISCOUNT_RANK, DISCOUNT_TABLE, GainReading, GainRoom, Levels, Pairs, find_pairs, ndcg,
 )
 from hitcurve._kernel.table cimport (
     SMALL, STATUS_BAD_LABEL, STATUS_NO_MEMORY, STATUS_OK, Ranking, SmallSpace, Status, Workspace, num_rows, rank_items,
@@ -339,6 +339,9 @@ cdef object weights_below(object weights, object values):
     return below[np.searchsorted(np.array(known, np.float64), values, side="right")]
 
 
+BY_RANK = object()
+
+
 @cython.final
 cdef class Reader:
     """The arguments of a measure for the kernels, and the arrays that they point to."""
@@ -356,6 +359,9 @@ cdef class Reader:
         return 0
 
     cdef int set_discount(self, object discount) except -1:
+        if discount is BY_RANK:
+            self.reading.discount = DISCOUNT_RANK
+            return 0
         self.reading.discount = DISCOUNT_LOG
         self.reading.scale, self.reading.shift, self.reading.plain = log(2.0), 1.0, 0
         if isinstance(discount, str) and discount == "log2":
