@@ -406,12 +406,33 @@ def eleven_points(show: Shown) -> None:
     show.same("hc.average_precision(y, s, num_relevant=3, interpolation='11-point', ties=...)", 6 / 11)
 
 
+@record("Definitions", "Pairs of items with the same label")
+def pairs_of_one_label(show: Shown) -> None:
+    """ROC AUC is the share of the pairs of a relevant and another item that are in the right order. XGBoost's `auc` of
+    data with groups takes every pair of a group, also those with the same label: such a pair is right if the item that
+    comes first in the data has the greater score. So a perfect ranking has less than 1, and another order of the same
+    data has another number. A group of one or two items is left out, and a group with one label has a number too.
+    """
+    show.given("y, s = [0, 0, 1], [1.0, 2.0, 3.0]")
+    y, s = np.array(show.names["y"]), np.array(show.names["s"])
+
+    def pairs(y: Any, s: Any) -> float:
+        ordered = s[np.argsort(-y, kind="stable")]
+        above = [(a > b) + 0.5 * (a == b) for i, a in enumerate(ordered) for b in ordered[i + 1 :]]
+        return float(np.mean(above))
+
+    show.peer("XGBoost 3.2", "eval_metric='auc', one group", 2 / 3, rule=lambda: pairs(y, s))
+    show.peer("XGBoost 3.2", "the same, items 0 and 1 exchanged", 1.0, rule=lambda: pairs(y[[1, 0, 2]], s[[1, 0, 2]]))
+    show.ours("hc.HitCurve(y, s).roc_auc()", 1.0)
+    show.same("hc.HitCurve(y, s).roc_auc(ties=...)", 1.0)
+
+
 @record("Definitions", "The area under the precision-recall curve")
 def pr_area(show: Shown) -> None:
     """Average precision is a sum of steps. Straight lines between the points give another number, too high where
     precision falls. scikit-learn's `auc(recall, precision)` starts the lines at precision 1, Spark at the first
-    precision. PRROC and precrec spread the hits of a tie group evenly over it: that is the area of Davis & Goadrich.
-    All are called area under the PR curve.
+    precision. PRROC, precrec and XGBoost's `aucpr` spread the hits of a tie group evenly over it: that is the area of
+    Davis & Goadrich. All are called area under the PR curve.
     """
     show.given("y, s = [0, 1, 0, 1, 1, 0, 0, 1], [5, 5, 4, 4, 4, 2, 2, 2]")
     assert (show.names["y"], show.names["s"]) == AREA
