@@ -12,7 +12,7 @@ from setuptools import Extension, setup
 MODULES = [
     "_kernel.sort", "_kernel.columns", "_kernel.thresholds", "_kernel.parts", "_kernel.count", "_kernel.roc",
     "_kernel.formulas", "_kernel.table", "_kernel.draw", "_kernel.flips", "_kernel.err", "_kernel.gains",
-    "_kernel.graded", "_kernel.pairwise", "_kernel.users", "_kernel.novelty",
+    "_kernel.graded", "_kernel.pairwise", "_kernel.users", "_kernel.novelty", "_kernel.overlap",
     "_base.checks", "curves.ranking", "curves.blocks", "curves.base", "curves.hit", "curves.levels",
     "curves.gain_measures", "curves.gain", "curves.bundles",
     "retrieval.trec_sums", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",

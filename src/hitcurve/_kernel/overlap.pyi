@@ -1,0 +1,1 @@
+# Kernels for Cython (see the .pxd); nothing here is for Python.
