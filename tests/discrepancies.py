@@ -344,6 +344,21 @@ def detections_by_image(show: Shown) -> None:
 # --- definitions ------------------------------------------------------------------------------------------------------
 
 
+@record("Ties", "Compatibility by the first name, or by the last")
+def compatibility_of_ties(show: Shown) -> None:
+    """Both documents have the same score. ir_measures hands Compat to a program of its own, which ranks equal scores
+    by ascending id; most other measures rank them by descending id, as trec_eval does. Within a level, its ideal
+    ranking has equal scores in the order of the judgments, so it need not be the nearest ideal ranking.
+    """
+    show.given('qrels = {"q": {"a": 2, "b": 1}}', 'run = {"q": {"a": 1.0, "b": 1.0}}')
+    qrels, run = show.names["qrels"], show.names["run"]
+    show.peer("ir_measures", "calc_aggregate([Compat], qrels, run)", 1.0,
+              lambda m: m.calc_aggregate([m.Compat], qrels, run)[m.Compat])
+    last = 0.95 / (1 + 0.95)
+    show.ours('hc.evaluate(qrels, run, "Compat")["Compat"]', last)
+    show.band('hc.evaluate(qrels, run, "Compat", ties=...)["Compat"]', last, "no closed form", 1.0)
+
+
 @record("Definitions", "AP@k, divided by five different numbers")
 def normalizers(show: Shown) -> None:
     """The sum of the precisions at the relevant items among the first k is divided by R (trec_eval, pytrec_eval,
@@ -382,6 +397,26 @@ def normalizers(show: Shown) -> None:
     show.ours("np.mean(hc.HitCurve(y, s).precision([1, 2, 3, 4]))", 1 / 3)
     show.ours("hc.average_precision(y, s, k=5)  # MAP@R: k = R", 0.2)
     show.same("hc.average_precision(y, s, k=4, ties=...)", 0.25)
+
+
+@record("Definitions", "Compatibility to depth 1000, or to the end")
+def compatibility_depth(show: Shown) -> None:
+    """Rank-biased overlap has no last depth. ir_measures stops at the end of the longer of the ranking and its ideal
+    ranking, as here. The program of the authors goes on to depth 1000, where the last documents still count.
+    """
+    show.given('qrels = {"q": {"a": 2, "b": 1}}', 'run = {"q": {"b": 2.0, "a": 1.0}}')
+    qrels, run = show.names["qrels"], show.names["run"]
+
+    def authors() -> float:
+        weights = [0.95**d for d in range(1000)]
+        ideal = math.fsum(w * min(d, 2) / d for d, w in enumerate(weights, 1))
+        return math.fsum(w * 2 / d for d, w in enumerate(weights, 1) if d > 1) / ideal
+
+    show.peer("ir_measures", "calc_aggregate([Compat], qrels, run)", 0.95 / 1.95,
+              lambda m: m.calc_aggregate([m.Compat], qrels, run)[m.Compat])
+    show.peer("compatibility.py of the authors", "p=0.95", 0.8115627, rule=authors)
+    show.ours('hc.evaluate(qrels, run, "Compat")["Compat"]', 0.95 / 1.95)
+    show.band('hc.evaluate(qrels, run, "Compat", ties=...)["Compat"]', 0.95 / 1.95, "no closed form", 0.95 / 1.95)
 
 
 @record("Definitions", "Eleven points, three numbers")
@@ -891,6 +926,38 @@ def all_relevant(show: Shown) -> None:
     show.ours("hc.HitCurve(y, s).roc_auc(), hc.HitCurve(y, s).bedroc()", (math.nan, math.nan))
     show.ours("hc.average_precision(y, s)", 1.0)
     show.same("hc.average_precision(y, s, ties=...)", 1.0)
+
+
+@record("What is missing or undefined", "Compatibility of scores below zero")
+def compatibility_below_zero(show: Shown) -> None:
+    """The ideal ranking that is nearest to a ranking has its documents first within each level, then those that were
+    never retrieved. ir_measures sorts by score and gives the latter the score 0, so they come first if the scores are
+    negative, as log-probabilities are.
+    """
+    show.given('qrels = {"q": {"a": 1, "b": 1}}', 'run = {"q": {"a": -1.0}}')
+    qrels, run = show.names["qrels"], show.names["run"]
+    whole = 1 + 0.95
+    show.peer("ir_measures", "calc_aggregate([Compat], qrels, run)", 0.95 / 2 / whole,
+              lambda m: m.calc_aggregate([m.Compat], qrels, run)[m.Compat])
+    ours = (1 + 0.95 / 2) / whole
+    show.ours('hc.evaluate(qrels, run, "Compat")["Compat"]', ours)
+    show.band('hc.evaluate(qrels, run, "Compat", ties=...)["Compat"]', ours, "no closed form", ours)
+
+
+@record("What is missing or undefined", "No pair to put in order")
+def no_pairs(show: Shown) -> None:
+    """Accuracy is the share of pairs of a relevant and another document in the right order. Where the documents of a
+    query are all relevant there is no pair, and ir_measures divides by zero. It leaves out a query without a relevant
+    document among those that were retrieved; here it has no value if another document is relevant, else 0.
+    """
+    show.given('qrels = {"q": {"a": 1}, "r": {"a": 1, "b": 0}}',
+               'run = {"q": {"a": 1.0}, "r": {"a": 2.0, "b": 1.0}}')
+    qrels, run = show.names["qrels"], show.names["run"]
+    show.peer("ir_measures", "calc_aggregate([Accuracy], qrels, run)", "raises ZeroDivisionError",
+              lambda m: m.calc_aggregate([m.Accuracy], qrels, run)[m.Accuracy])
+    show.ours('hc.evaluate(qrels, run, "Accuracy")["Accuracy"]', 1.0)
+    show.ours('hc.evaluate(qrels, run, "Accuracy").values["Accuracy"].tolist()', [math.nan, 1.0])
+    show.same('hc.evaluate(qrels, run, "Accuracy", ties=...)["Accuracy"]', 1.0)
 
 
 @record("What is missing or undefined", "Relevant items that were never retrieved")

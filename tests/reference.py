@@ -617,6 +617,23 @@ def roc_area_beside(groups, low, high):
     return total / (negatives * hits)
 
 
+def order_accuracy(rank, k=None, *, ties="expected"):
+    """The mean or a bound over the orders that have a pair of a relevant and another item among the first k."""
+    no_weights(rank)
+    if ties not in TIES[:3] or (k is not None and k < 1):
+        raise ValueError("ties or k")
+    values = [value for flags in orders(rank) if not isnan(value := right_pairs(flags[:k]))]
+    if not values:
+        return nan
+    return {"best": max, "worst": min}.get(ties, lambda values: sum(values) / len(values))(values)
+
+
+@remembered
+def right_pairs(flags):
+    """The share of pairs of a relevant and another item in which the relevant item comes first."""
+    return ratio(sum(one > other for one, other in combinations(flags, 2)), sum(flags) * (len(flags) - sum(flags)))
+
+
 def partial_roc_area(groups, end):
     """The area under TPR over FPR from 0 to end."""
     points = roc_points(groups)
@@ -1130,6 +1147,23 @@ def bpm(order, levels, k, *, max_rel, T=1.0, min_rel=0, **limits):
     gains = [min(max((worth("linear", level) - least) / (most - least), Fraction(0)), Fraction(1)) for level in order]
     gained, rank = player(gains, k, T, **limits)
     return gained / rank
+
+
+@over_judged()
+def compat(order, levels, *, p=0.95, normalize=True):
+    """Clarke, Vtyurina & Smucker's: the overlap of two lists of items, depth by depth. Items are numbers."""
+    p, ranking = Fraction(p), [*range(len(order))]
+    level_of = {i: level for i, level in enumerate(order) if level is not None and level > 0}
+    missing = Counter(level for level in levels if level > 0) - Counter(level_of.values())
+    level_of |= {len(order) + i: level for i, level in enumerate(missing.elements())}
+    ideal = sorted(level_of, key=lambda item: (-level_of[item], item))
+    depths = range(1, max(len(ranking), len(ideal)) + 1)
+    weight = [p ** (d - 1) for d in depths]
+
+    def overlap(one):
+        return sum(w * Fraction(len({*one[:d]} & {*ideal[:d]}), d) for w, d in zip(weight, depths, strict=True))
+
+    return quotient(overlap(ranking), overlap(ideal) if normalize else sum(weight) or 1)
 
 
 def pairs(groups):

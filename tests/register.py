@@ -43,6 +43,8 @@ class Row(NamedTuple):
     """The absolute error where the definition subtracts equal numbers."""
     perfect: bool = False
     """Exactly 1 where the relevant items come first, cut off at their number."""
+    gaps: bool = False
+    """A ranking with a relevant item may have no value, which is NaN for a run too."""
     lower_is_better: bool = False
     """Its best reading of ties is the least value."""
     number: int | None = None
@@ -129,6 +131,8 @@ MEASURES = (
         written=(("ROCAUC", {}), ("ROCAUC(max_fpr=0.3)", {"max_fpr": 0.3}),
                  ("ROCAUC(min_fpr=0.2,max_fpr=0.6)", {"min_fpr": 0.2, "max_fpr": 0.6}),
                  ("ROCAUC(min_tpr=0.7)", {"min_tpr": 0.7}), ("ROCAUC(max_tpr=0.4)", {"max_tpr": 0.4}))),
+    Row("order_accuracy", "Accuracy", ("k",), readings=ORDERS, number=31, of=JUDGED, provided=True, gaps=True,
+        written=(("Accuracy", {}), ("Accuracy@3", {"k": 3}))),
     Row("roc_enrichment", "ROCE", ("fpr",), needed=True, complete=True, number=9,
         written=(("ROCE@25%", {"fpr": 0.25}),)),
     Row("enrichment_factor", "EF", SHARE, complete=True, number=10,
@@ -212,6 +216,9 @@ MEASURES = (
       for equation, said in ((8, (("", {}),)), (9, (("", {}), ("min_rel=1,", {"min_rel": 1}))),
                              (10, (("", {"p": 0.9}), ("p=0.4,", {"p": 0.4}))),
                              (11, (("", {"T": 1.0}), ("T=2.5,", {"T": 2.5}))))),
+    Row("compat", "Compat", readings=BOUNDS, of=GAINS, twin="compat", graded=True, provided=True,
+        written=(("Compat", {"p": 0.95}), ("Compat(p=0.4,normalize=False)", {"p": 0.4, "normalize": False}),
+                 ("Compat(p=0.999)", {"p": 0.999}))),
     Row("pairwise_accuracy", "OPA", readings=ORDERS, of=("gains",), twin="pairwise_accuracy", complete=True,
         graded=True, written=(("OPA", {}),)),
     Row("somers_d", "SomersD", readings=ORDERS, of=("gains",), twin="somers_d", complete=True, graded=True,

@@ -22,8 +22,10 @@ from ir_measures import (  # noqa: E402
     NERR11,
     RBP,
     RR,
+    Accuracy,
     SDCG,
     Bpref,
+    Compat,
     IPrec,
     Judged,
     NumQ,
@@ -168,11 +170,59 @@ def test_measures_of_its_other_providers():
     assert rbp == pytest.approx(0.75)
 
 
+def drawn_without_ties(rng):
+    """Judgments and a run in which no scores are equal, and every query has a relevant document."""
+    qrels, run = {}, {}
+    for query in map(str, range(8)):
+        docs = [f"d{i}" for i in range(30)]
+        levels = rng.choice([-1, 0, 0, 1, 2, 3], 30)
+        levels[rng.integers(30)] = 3
+        kept = (levels > 2) | (rng.random(30) < 0.7)
+        qrels[query] = {doc: int(level) for doc, level, keep in zip(docs, levels, kept, strict=True) if keep}
+        listed = rng.permutation([*docs, *(f"n{i}" for i in range(10))])[: rng.integers(1, 40)]
+        scores = rng.permutation(100)[: len(listed)] / 128
+        run[query] = {str(doc): float(score) for doc, score in zip(listed, scores, strict=True)}
+    return qrels, run
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_compat_and_accuracy_without_ties(seed):
+    """Its own providers. Accuracy of theirs fails where all documents are relevant, so there are others here."""
+    qrels, run = drawn_without_ties(np.random.default_rng(seed))
+    for docs in run.values():
+        docs["other"] = 99.0
+    compat = [Compat, Compat(p=0.5), Compat(p=0.999), Compat(p=0.8, normalize=False)]
+    accuracy = [Accuracy, Accuracy @ 1, Accuracy @ 5, Accuracy @ 100, Accuracy(rel=2), Accuracy(rel=3) @ 10]
+    for measure in compat + accuracy:
+        theirs = ir_measures.compat if measure in compat else ir_measures.providers.registry["accuracy"]
+        wanted = {one.query_id: one.value for one in theirs.iter_calc([measure], qrels, run)}
+        found = {one.query_id: one.value for one in provider.iter_calc([measure], qrels, run)}
+        assert found == pytest.approx(wanted, rel=2e-14, abs=1e-15), measure
+        mean = theirs.calc_aggregate([measure], qrels, run)[measure]
+        assert provider.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(mean, rel=2e-14, nan_ok=True)
+
+
+def test_queries_without_a_value_of_accuracy():
+    """Theirs fails where a query has relevant documents alone. Ours leaves it out, and one without any too."""
+    qrels = {"q": {"a": 1, "b": 0, "c": 1}, "all": {"a": 1, "b": 1}, "none": {"a": 0}, "lost": {"z": 1},
+             "away": {"a": 1}}  # fmt: skip
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "none": {"a": 1.0}, "lost": {"a": 1.0}, "extra": {"a": 1.0}}
+    theirs = ir_measures.providers.registry["accuracy"]
+    for measure in (Accuracy, Accuracy @ 2):
+        wanted = [*theirs.iter_calc([measure], qrels, run)]
+        assert [*provider.iter_calc([measure], qrels, run)] == wanted
+        assert provider.calc_aggregate([measure, AP], qrels, run)[measure] == wanted[0].value
+    run["all"] = {"a": 2.0, "b": 1.0}
+    with pytest.raises(ZeroDivisionError):
+        [*theirs.iter_calc([Accuracy], qrels, run)]
+    assert [*provider.iter_calc([Accuracy], qrels, run)] == [ir_measures.Metric("q", Accuracy, 0.5)]
+    assert [*provider.iter_calc([Accuracy], qrels, {})] == []
+
+
 def test_what_is_supported():
     assert provider.is_available()
     assert provider.supports(nDCG @ 10)
     assert not provider.supports(RBP)  # graded: ir_measures does not say how
-    assert not provider.supports(ir_measures.Compat(p=0.8))
 
 
 def test_its_own_calls_take_hitcurve_once_it_stands_first():

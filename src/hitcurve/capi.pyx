@@ -422,7 +422,8 @@ cdef int hitcurve_read(const hitcurve_table* table, int measure, const hitcurve_
     if value is NULL or not 0 <= measure < NUM_MEASURES or not usable(table):
         return HITCURVE_BAD_ARGUMENT
     record = &RECORDS[measure]
-    if not fitting(record, &options, measure in (HITCURVE_AVERAGE_PRECISION, HITCURVE_RECIPROCAL_RANK)):
+    if not fitting(record, &options, measure in (
+            HITCURVE_AVERAGE_PRECISION, HITCURVE_RECIPROCAL_RANK, HITCURVE_ORDER_ACCURACY)):
         return HITCURVE_BAD_ARGUMENT
     if table.num_relevant > table.num_hits and record.takes & ALL_RANKS:
         return HITCURVE_NOT_RETRIEVED

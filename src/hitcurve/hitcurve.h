@@ -77,6 +77,7 @@ enum {
      * rate, to rate 1.] */
     HITCURVE_ROC_AUC_FROM_FPR = 27, HITCURVE_ROC_AREA_FROM_FPR = 28,
     HITCURVE_ROC_AUC_FROM_TPR = 29, HITCURVE_ROC_AREA_FROM_TPR = 30,
+    HITCURVE_ORDER_ACCURACY = 31,  /* [k?] */
 };
 
 /* The defaults are zeros: clear the struct with memset, then set `size` and the options that differ. A NULL pointer to

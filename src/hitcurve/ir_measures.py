@@ -5,11 +5,12 @@
 
 The provider takes the same judgments and runs as ir_measures. Its numbers are those of ir_measures' pytrec_eval
 provider, also for RR at a cutoff: scores are compared in single precision, and documents of equal score are ranked by
-id, as in trec_eval 9.
+id, as in trec_eval 9. Compat and Accuracy are those of ir_measures' own providers if no scores are equal.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -47,6 +48,7 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
         for names, options in (
             ("AP P R RR Success", "cutoff rel judged_only"), ("Rprec SetAP", "rel judged_only"),
             ("SetR Bpref infAP NumRet", "rel"), ("ERR Judged", "cutoff"), ("NumQ NumRel", ""),
+            ("Accuracy", "cutoff rel"), ("Compat", "p normalize"),
             ("nDCG", "cutoff dcg gains judged_only"), ("RBP", "cutoff p rel!"), ("IPrec", "recall rel judged_only"),
             ("SetP", "rel relative judged_only"), ("SetF", "rel beta judged_only"),
         )
@@ -69,25 +71,39 @@ class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
         self._measures = [(one, _ours(one)) for one in measures]
         self._qrels = read_qrels(nested, strict=False) if any(nested.values()) else None
 
+    def iter_calc(self, run: Any) -> Iterator[Any]:
+        """The values of each query. As in ir_measures, a query without a value of Accuracy is left out."""
+        return (one for one in super().iter_calc(run) if one.value == one.value)
+
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         nested = _ir_measures.util.RunConverter(run).as_dict_of_dict()
         here = {query: docs for query, docs in nested.items() if docs and query in self.qrel_qids}
-        if not here or self._qrels is None:
-            return  # ir_measures puts its own default for every query
-        ours = {measure.name: measure for _, measure in self._measures}
-        found = evaluate(self._qrels, here, list(ours.values()), missing="skip", scores="float32")
-        for theirs, measure in self._measures:
-            values = found.values[measure.name].tolist()
-            for query, value in zip(found.query_ids, values, strict=True):
-                yield _ir_measures.Metric(query_id=query, measure=theirs, value=value)
+        for gaps in (False, True):
+            asked = [pair for pair in self._measures if pair[1].record.gaps == gaps]
+            if asked:
+                yield from self._values(asked, here, gaps)
+
+    def _values(self, asked: list[tuple[Any, Measure]], here: dict[str, Any], gaps: bool) -> Iterator[Any]:
+        queries: list[str] = []  # ir_measures puts its own default for every other query
+        if here and self._qrels is not None:
+            ours = {measure.name: measure for _, measure in asked}
+            found = evaluate(self._qrels, here, list(ours.values()), missing="skip", scores="float32",
+                             empty="skip" if gaps else "zero")
+            queries = found.query_ids
+            for theirs, measure in asked:
+                for query, value in zip(queries, found.values[measure.name].tolist(), strict=True):
+                    yield _ir_measures.Metric(query_id=query, measure=theirs, value=value)
+        for theirs, _ in asked if gaps else ():
+            for query in self.qrel_qids - set(queries):
+                yield _ir_measures.Metric(query_id=query, measure=theirs, value=math.nan)
 
 
 def _ours(measure: Any) -> Measure:
     """The measure of hitcurve that a measure of ir_measures stands for."""
     options = []
-    for name in ("rel", "judged_only", "relative", "beta", "p", "dcg", "T", "min_rel", "max_rel", "gains"):
+    for name in ("rel", "judged_only", "relative", "beta", "p", "normalize", "dcg", "T", "min_rel", "max_rel", "gains"):
         value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
-        if value is not NOT_PROVIDED and value is not False:
+        if value is not NOT_PROVIDED and (value is not False or name == "normalize"):
             options.append(f"{name}={value}")
     at = measure[measure.AT_PARAM] if measure.AT_PARAM in measure.SUPPORTED_PARAMS else NOT_PROVIDED
     if measure.NAME == "IPrec":

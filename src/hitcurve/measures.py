@@ -106,7 +106,7 @@ _UNCLEAR = {
             "positive rate is ROCAUC(max_fpr=0.1)",
     "pauc": "the area up to a false positive rate is ROCAUC(max_fpr=0.1)",
     "adjustedlogauc": "the adjusted logAUC is logAUC(adjusted)",
-    "accuracy": "BEIR's accuracy is Success@K; ir_measures' Accuracy is the share of pairs in the right order",
+    "topkaccuracy": "BEIR's top-k accuracy is Success@K",
     "auc": "the area under the ROC curve is ROCAUC; the area under the precision-recall curve is AP",
     "hole": "Unjudged@K counts documents without a judgment; BEIR's hole leaves out documents judged for another query",
 }
@@ -177,6 +177,8 @@ class Definition(NamedTuple):
         True if it is defined for a single order only: ties are an error if their order changes the value.
     lower_is_better : bool
         True if low values are good. ``ties="best"`` is then the least value, and ``ties="worst"`` is the greatest.
+    gaps : bool
+        True if a query with a relevant item may have no value. The value is then NaN, and the mean leaves it out.
     report : tuple of (str, str)
         The names of its rows in a report, each with a note. ``@%`` stands for each share of the list, ``@K`` for each
         list size, and ``{at}`` in a note for the cutoff.
@@ -198,6 +200,7 @@ class Definition(NamedTuple):
     of_all: bool = False
     ordered: bool = False
     lower_is_better: bool = False
+    gaps: bool = False
     report: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -462,6 +465,7 @@ _PAIRS = (Option("pairs", "pairs", _choice("all", "any", "both")),)
 _BOTH = (Option("pairs", "pairs", _choice("all", "both")),)
 _LEVELS = Option("levels", "levels", _choice("exact", "trec_eval9", "trec_eval10"))
 _P = (Option("p", "p", _share),)
+_NORMALIZE = Option("normalize", "normalize", _choice("True", "False"))
 _LEAST_LEVEL = Option("min_rel", "min_rel", _number("a number that is at least 0", _REAL, -1, math.inf))
 _WANTED = (Option("T", "T", _positive), Option("max_rel", "max_rel", _positive), _LEAST_LEVEL)
 _SCALE = (Option("max_rel", "max_rel", _positive, needed=True), _LEAST_LEVEL)
@@ -550,6 +554,12 @@ MEASURES: tuple[Definition, ...] = (
          "rates: Jiang, Metz & Nishikawa 1996, Radiology 201:745", method="roc_auc", of_all=True,
          options=tuple(Option(rate, rate, _share) for rate in ("min_fpr", "max_fpr", "min_tpr", "max_tpr")),
          report={"ROCAUC": "area under the ROC curve"}),
+    _row("Accuracy", "Accuracy Accuracy@10",
+         "the share of the pairs of a relevant and another item, both among the first k, that are in the right order; "
+         "without a pair there is no value. It is not BEIR's Accuracy@k, which is Success@k",
+         "ir_measures; without a cutoff it is ROC AUC of the ranked items: Hanley & McNeil 1982, Radiology 143:29",
+         method="order_accuracy", cutoffs=_TOP, gaps=True,
+         reading="orders without a pair among the first k do not count"),
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", of_all=True,
          report={"AUAC": "area under the accumulation curve"}),
@@ -687,6 +697,12 @@ MEASURES: tuple[Definition, ...] = (
           (11, "NERR11(T=1,max_rel=3,ties=best) NERR11(T=1,max_rel=3,ties=worst)@10",
            "((i + 2T - 1) / (i + 2T))^2 times 1 - gain; T is 1 by default; the gain is as in SDCG", _TOP,
            (Option("T", "T", _positive),), {"T": 1.0}))),
+    _row("Compat", "Compat(p=0.95,ties=best) Compat(p=0.8,normalize=False,ties=worst)",
+         "compatibility: the rank-biased overlap with the nearest ideal ranking, divided by that of the ideal ranking "
+         "with itself (normalize=False: not divided); p is 0.95 by default. The ideal ranking has falling levels, and "
+         "items of a level keep their order",
+         "Clarke, Vtyurina & Smucker 2021, ACM TOIS 39:33", ties=_BOUNDS, options=(*_P, _NORMALIZE),
+         defaults={"p": 0.95}, of="gains", method="compat"),
     _row("OPA", "OPA",
          "pairwise accuracy: the share of the pairs of items of differing level that are in the right order, ties a "
          "half",
@@ -885,6 +901,8 @@ def _parsed(text: str) -> Measure:
     elif options.get("pairs") == "all":
         del options["pairs"]
     _check_scale(text, record, options)
+    if options.get("normalize") == "True":
+        del options["normalize"]
     written = []
     for option in _taken(record):
         if option.name in options and (option.name, options[option.name]) != ("norm", "relevant"):
@@ -923,6 +941,8 @@ def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, A
             value = options[option.name]
             if option.name == "dcg":
                 value = {"log2": "linear", "exp-log2": "exponential"}[value]
+            elif option is _NORMALIZE:
+                value = value == "True"
             elif option.convert is _gains:
                 value = ByLevel(value, found.get("gain", "linear") if option.keyword == "gain" else "")
             found[option.keyword] = value

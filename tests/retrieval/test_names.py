@@ -84,7 +84,7 @@ def test_synonyms_are_of_measures_and_each_is_one():
         ("f1", r"F needs a cutoff: F1@10, .*; for all documents of a run, as in ranx, write SetF"),
         ("precision", "write SetP$"), ("recall", "write SetR$"), ("hits", "write NumRelRet$"),
         ("F2", r"F needs a cutoff: F1@10, F0.5@10 or F2@1%$"), ("hit_rate", "Success needs a cutoff"),
-        ("Accuracy@10", "BEIR's accuracy is Success@K; ir_measures' Accuracy is the share"), ("auc", "ROCAUC"),
+        ("top_k_accuracy@10", "BEIR's top-k accuracy is Success@K"), ("auc", "ROCAUC"),
         ("auROC", "the area under the ROC curve is ROCAUC$"), ("AUROC", "is ROCAUC$"), ("auc-roc", "is ROCAUC$"),
         *((name, "the area under precision over recall is AP; with straight lines .* it is AP\\(interp=trapezoid\\)$")
           for name in ("PRAUC", "PR-AUC", "pr_auc", "aucpr", "AUCPR", "auprc")),
@@ -97,8 +97,8 @@ def test_synonyms_are_of_measures_and_each_is_one():
         ("BEDROC@20", r"BEDROC takes no cutoff: write BEDROC\(20\) or BEDROC\(80.5\)$"),
         ("AP(k=10)", "unknown option 'k=10'; AP takes norm, .* and ties; a cutoff is written after @$"),
         ("AP(norm)@5", "option 'norm' needs a value; AP takes norm, "), ("AP()", "an option is missing; AP takes"),
-        ("Hole@10", "Unjudged@K"), ("ndcg@10-l2", "'ndcg@10-l2': nDCG uses all levels; to ignore levels, give them "
-                                                  "gain 0"),
+        ("Hole@10", "Unjudged@K"),
+        ("ndcg@10-l2", "'ndcg@10-l2': nDCG uses all levels; to ignore levels, give them gain 0"),
         ("nope_at_5", "'nope_at_5': there is no measure 'nope'"),
         ("nope@5-l2", "'nope@5-l2': there is no measure 'nope'"),
         ("rbp@5", r"write RBP\(p=0.9\)@5"), ("rbp(p=0.8)@5", r"write RBP\(p=0.8\)@5"),

@@ -7,7 +7,7 @@ The terms of every sum have the same sign and are computed without cancellation.
 results are exact to a few units in the last place for any table up to N = 2**62. No result depends on the order of the
 input, the number of workers or the instruction set.
 """
-from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, log, log1p
+from libc.math cimport NAN, exp, expm1, floor, fma, fmax, fmin, isfinite, isnan, log, log1p, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 from hitcurve._kernel.groups cimport (
@@ -205,27 +205,22 @@ cdef double expected_reciprocal_rank(double c, double n, double r, double m) noe
     return total + carry
 
 
-cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r, int64_t m, double before) noexcept nogil:
-    """The mean over all orders of (sum of precisions at the hits above the cutoff) / (hits above the cutoff).
+# A value that depends on the number of relevant items in the first places of a group; `of` has the other numbers.
+ctypedef double (*OfHits)(const double* of, double hits) noexcept nogil
 
-    ``before`` is the sum of precisions above the group. m of the group's n places are above the cutoff. The number h of
-    the group's r relevant items in these places is hypergeometric, and the h items are in random order there.
-    """
-    cdef double delta, slope, weight, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
-    cdef double mean, variance, linear, square, u, at_pole, hits, places = <double>m
-    cdef int64_t low = max(0, m - (n - r)), high = min(r, m), mode, h
+
+cdef inline double hits_variance(int64_t n, int64_t r, int64_t m) noexcept nogil:
+    """The variance of the number of a group's relevant items in its first m places."""
+    cdef double mean = <double>m * (<double>r / <double>n)
+    return mean * (<double>(n - r) / <double>n) * (<double>(n - m) / <double>(n - 1)) if n > 1 else 0.0
+
+
+cdef double mean_over_hits(int64_t n, int64_t r, int64_t m, int64_t low, int64_t high, OfHits value,
+                           const double* of) noexcept nogil:
+    """The mean of a value over the orders of a group that have `low` to `high` relevant items in the first m places."""
+    cdef double weight, total = 0.0, carry = 0.0, mass = 0.0, mass_carry = 0.0
+    cdef int64_t mode, h
     cdef int up
-    harmonic_sums(c, places, &delta, &slope)
-    # Given h: (before + linear * h + square * h * (h - 1)) / (H + h)
-    linear = (above_hits + 1) * delta / places
-    square = (slope - delta) / (places * (places - 1)) if m > 1 else 0.0
-    mean = places * (<double>r / <double>n)
-    variance = mean * (<double>(n - r) / <double>n) * (<double>(n - m) / <double>(n - 1)) if n > 1 else 0.0
-    if variance > 1e8:
-        # The spread relative to the mean is below 1e-4, so the second-order expansion is exact to 1e-16.
-        u = above_hits + mean
-        at_pole = before - linear * above_hits + square * above_hits * (above_hits + 1)
-        return (before + linear * mean + square * mean * (mean - 1)) / u + at_pole / u * (variance / (u * u))
     # The mode, from the side of the cutoff with fewer places, in whole numbers: floats of large numbers are inexact.
     if m > n >> 1:
         mode = r - <int64_t>(<double>(r + 1) * (<double>(n - m + 1) / <double>(n + 2)))
@@ -238,9 +233,7 @@ cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r
         while low <= h <= high:
             if up or h < mode:
                 add(&mass, &mass_carry, weight)
-                hits = <double>h
-                if above_hits + hits > 0:
-                    add(&total, &carry, weight * ((before + linear * hits + square * hits * (hits - 1)) / (above_hits + hits)))
+                add(&total, &carry, weight * value(of, <double>h))
                 if weight < 1e-22:
                     break
             if up:
@@ -250,6 +243,35 @@ cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r
                 weight *= <double>h * <double>(n - r - m + h) / (<double>(r - h + 1) * <double>(m - h + 1))
                 h -= 1
     return (total + carry) / (mass + mass_carry)
+
+
+cdef double hit_ratio(const double* of, double hits) noexcept nogil:
+    """(sum of precisions at the hits above the cutoff) / (hits above the cutoff), in the mean over orders."""
+    cdef double above_hits = of[0], before = of[1], linear = of[2], square = of[3]
+    if above_hits + hits == 0:
+        return 0.0
+    return (before + linear * hits + square * hits * (hits - 1)) / (above_hits + hits)
+
+
+cdef double expected_hit_ratio(double c, double above_hits, int64_t n, int64_t r, int64_t m, double before) noexcept nogil:
+    """The mean over all orders of (sum of precisions at the hits above the cutoff) / (hits above the cutoff).
+
+    ``before`` is the sum of precisions above the group. m of the group's n places are above the cutoff. The number h of
+    the group's r relevant items in these places is hypergeometric, and the h items are in random order there.
+    """
+    cdef double delta, slope, linear, square, u, at_pole, mean, places = <double>m, variance = hits_variance(n, r, m)
+    cdef double[4] of
+    harmonic_sums(c, places, &delta, &slope)
+    linear = (above_hits + 1) * delta / places
+    square = (slope - delta) / (places * (places - 1)) if m > 1 else 0.0
+    if variance > 1e8:
+        # The spread relative to the mean is below 1e-4, so the second-order expansion is exact to 1e-16.
+        mean = places * (<double>r / <double>n)
+        u = above_hits + mean
+        at_pole = before - linear * above_hits + square * above_hits * (above_hits + 1)
+        return (before + linear * mean + square * mean * (mean - 1)) / u + at_pole / u * (variance / (u * u))
+    of[0], of[1], of[2], of[3] = above_hits, before, linear, square
+    return mean_over_hits(n, r, m, max(0, m - (n - r)), min(r, m), hit_ratio, of)
 
 
 # --------------------------------------------------------------------------------------------------- average precision
@@ -726,6 +748,92 @@ cdef double bedroc(const Table* table, const Reading* reading) noexcept nogil:
     return fmin(1.0, (total + carry) / gain_of_run(beta, table.num_relevant, negatives))
 
 
+# ------------------------------------------------------------------------------------------------------ order accuracy
+
+cdef double right_share(const double* of, double hits) noexcept nogil:
+    """The share of the pairs above the cutoff that are in the right order, with so many hits in the places of the cut group.
+
+    of: the hits and the others above the group, their pairs in the right order, the places, and the share of the group's own
+    pairs that are in the right order.
+    """
+    cdef double others = of[3] - hits
+    return (of[2] + of[0] * others + of[4] * hits * others) / ((of[0] + hits) * (of[1] + others))
+
+
+cdef double best_right_share(const double* of, int64_t low, int64_t high) noexcept nogil:
+    """The greatest share: with the relevant items first, the share of wrong pairs falls up to a number of hits, then rises."""
+    cdef double above = of[0], others = of[1], all_others = of[1] + of[3], wrong = above * others - of[2], root, hits
+    cdef double square = wrong * wrong - others * (others * above * all_others - wrong * (all_others - above))
+    cdef double best = fmax(right_share(of, <double>low), right_share(of, <double>high))
+    if others > 0.0 and square > 0.0:
+        root = floor((sqrt(square) - wrong) / others)
+        hits = fmin(fmax(root, <double>low), <double>high)
+        best = fmax(best, right_share(of, hits))
+        hits = fmin(fmax(root + 1.0, <double>low), <double>high)
+        best = fmax(best, right_share(of, hits))
+    return best
+
+
+cdef double cut_right_share(double* of, int64_t n, int64_t r, Ties ties) noexcept nogil:
+    """The share of pairs in the right order if the cutoff is inside a group of n items, r of them relevant.
+
+    Orders without a pair above the cutoff do not count. NaN if there are only such orders.
+    """
+    cdef int64_t m = <int64_t>of[3], low = max(0, m - (n - r)), high = min(r, m)
+    cdef double mean, all_others = of[1] + of[3], u, v, right, wrong, variance = hits_variance(n, r, m)
+    low = max(low, <int64_t>(of[0] == 0.0))
+    high = min(high, m - <int64_t>(of[1] == 0.0))
+    if low > high:
+        return NAN
+    of[4] = 0.5 if ties == TIES_EXPECTED else <double>(ties == TIES_BEST)
+    if ties == TIES_BEST:
+        return best_right_share(of, low, high)
+    if ties == TIES_WORST:  # with the relevant items last, more of them make the share lower
+        return right_share(of, <double>high)
+    if variance > 1e8:
+        # The share is a constant minus two fractions with a pole each. Their spread is small, as in `expected_hit_ratio`.
+        mean = of[3] * (<double>r / <double>n)
+        u = of[0] + mean
+        v = all_others - mean
+        wrong = of[0] * of[1] - of[2]
+        right = (of[2] + 0.5 * of[0] * (of[3] + of[0])) / (all_others + of[0])
+        wrong = (wrong + 0.5 * all_others * of[1]) / (all_others + of[0])
+        return right_share(of, mean) + variance * (right / (u * u * u) - wrong / (v * v * v))
+    return mean_over_hits(n, r, m, low, high, right_share, of)
+
+
+cdef double order_accuracy(const Table* table, const Reading* reading) noexcept nogil:
+    """The share of the pairs of a relevant and another item, both ranked and above the cutoff, that are in the right order."""
+    cdef Wide halves = [0, 0]
+    cdef Wide pairs = [0, 0]
+    cdef int64_t stop = table.num_items, others, cut = 0, tied = 0, hits = 0
+    cdef double share
+    cdef double[5] of
+    cdef Table above = table[0]
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    if reading.k >= 0:
+        stop = min(stop, reading.k)
+    above.rows = 0
+    while above.rows < table.rows and table.above[above.rows] + table.tied[above.rows] <= stop:
+        hits += table.hits[above.rows]
+        above.rows += 1
+    others = stop - hits
+    if above.rows < table.rows and table.above[above.rows] < stop:
+        cut = stop - table.above[above.rows]
+        tied = table.tied[above.rows]
+        others = table.above[above.rows] - hits
+    while next_group(&above, reading.ties, &group):
+        add_product(&halves, group.hits, 2 * <uint64_t>(others - group.before - group.others) + <uint64_t>group.others)
+    if cut > 0:
+        of[0], of[1], of[2], of[3] = <double>hits, <double>others, 0.5 * as_double(halves), <double>cut
+        share = cut_right_share(of, tied, table.hits[above.rows], reading.ties)
+        return share if isnan(share) else fmin(1.0, share)
+    if hits == 0 or others == 0:
+        return NAN
+    add_product(&pairs, hits, others)
+    return fmin(1.0, 0.5 * as_double(halves) / as_double(pairs))
+
+
 # -------------------------------------------------------------------------------------------------------------- chance
 
 cdef inline Reading plain_reading(Ties ties) noexcept nogil:
@@ -820,6 +928,7 @@ record(MEASURE_ROC_AUC_FROM_FPR, "roc_auc", roc_auc_from_fpr, ALL_READINGS, ALL_
 record(MEASURE_ROC_AREA_FROM_FPR, "roc_auc", roc_area_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AUC_FROM_TPR, "roc_auc", roc_auc_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AREA_FROM_TPR, "roc_auc", roc_area_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)
+record(MEASURE_ORDER_ACCURACY, "order_accuracy", order_accuracy, NO_THRESHOLD, CUTOFF)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:

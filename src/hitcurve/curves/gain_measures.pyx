@@ -21,6 +21,7 @@ from hitcurve._kernel.gains cimport (
 from hitcurve._kernel.graded cimport (
     average_gain as read_average_gain, graded_precision, graded_precision_of_levels, utility as read_utility,
 )
+from hitcurve._kernel.overlap cimport compat as read_compat, compat_as_is as read_compat_as_is
 from hitcurve._kernel.pairwise cimport (
     goodman_kruskal_gamma as read_gamma, mean_percentile_rank as read_mean_percentile_rank,
     pairwise_accuracy as read_pairwise_accuracy, somers_d as read_somers_d,
@@ -34,7 +35,7 @@ from hitcurve.curves.ranking cimport counts_in
 
 from functools import lru_cache
 
-from hitcurve._base.checks import check_choice, check_count
+from hitcurve._base.checks import check_choice, check_count, check_flag
 
 cnp.import_array()
 
@@ -1135,6 +1136,51 @@ cdef class Gains(Curve):
         """
         from hitcurve.curves.users import user_model
         return user_model(self, measure, cost, ties)
+
+    def compat(self, *, ties, p=0.95, normalize=True):
+        """Compatibility: rank-biased overlap of the ranking with its nearest ideal ranking.
+
+        The ideal ranking has all items above level 0 by falling level, those never retrieved included. Items of a level keep
+        the order of the ranking, and those never retrieved follow. The agreement A(d) is the number of items that the first
+        d of both rankings have in common, divided by d. The value is the sum of p**(d - 1) A(d) over d = 1, ..., D, divided
+        by the same sum of the ideal ranking with itself. D is the length of the longer ranking. Levels matter only by their
+        order: they are preferences.
+
+        Parameters
+        ----------
+        ties : {"best", "worst"}
+            How to interpret a group of equal scores. ``"best"``: the highest level first. ``"worst"``: the highest level last.
+            The values of best and worst bound the value of every order. Both are the value of a ranking without ties, such as
+            a curve made with ``tiebreak="order"``. The argument has no default, because the expected value has no closed form.
+        p : float
+            The persistence, between 0 and 1: the chance that a user goes on to the next depth.
+        normalize : bool
+            False divides by the sum of p**(d - 1), so that a perfect ranking has a value below 1.
+
+        Returns
+        -------
+        float or ndarray
+            From 0 to 1. When there is no relevant item, NaN, or 0 with ``normalize=False``.
+
+        References
+        ----------
+        Clarke, Vtyurina & Smucker (2021), "Assessing top-k preferences", ACM TOIS 39:33.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.GainCurve([1, 0, 3, 0], [0.9, 0.8, 0.7, 0.6])
+        >>> round(curve.compat(ties="best"), 4), round(curve.compat(ties="best", normalize=False), 4)
+        (0.5051, 0.4058)
+        """
+        cdef double falls = persistence(p)
+        if parse_ties(ties) == TIES_EXPECTED:
+            raise ValueError("compat has no expected value over ties in closed form: use ties='best' or ties='worst', or give "
+                             "the items an order with tiebreak=")
+        formula = read_compat if check_flag(normalize, "normalize") else read_compat_as_is
+        # The place of each level stands for the level, because only the order matters.
+        places = np.arange(self.values.shape[0], dtype=np.float64)
+        return self.read(formula, "compat", None, ties, None, "log2", False, falls, places)
 
     # Measures of the order of the levels.
 

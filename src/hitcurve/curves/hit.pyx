@@ -701,6 +701,34 @@ cdef class Hits(Curve):
         measure = formulas.MEASURE_ROC_AREA_FROM_TPR if raw else formulas.MEASURE_ROC_AUC_FROM_TPR
         return self.between(measure, ties, min_tpr, max_tpr, "tpr")
 
+    def order_accuracy(self, k=None, *, ties="expected"):
+        """The share of the pairs of a relevant and another item that are in the right order, of ranked items only.
+
+        Relevant items that were never retrieved do not count. Without `k`, if all relevant items were retrieved, it is
+        ``roc_auc`` (Hanley & McNeil 1982). ir_measures calls it Accuracy. It is not the share of correct labels.
+
+        Parameters
+        ----------
+        k : int or array of int, optional
+            Only the first k items count.
+        ties : {"expected", "best", "worst"}
+            As in ``average_precision``, but ``"threshold"`` is an error. Orders without such a pair among the first k items do
+            not count: the expected value is the mean over the other orders, and best and worst are their bounds.
+
+        Returns
+        -------
+        float or ndarray
+            NaN when no order has such a pair: no item is relevant, or every item is relevant.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1], num_relevant=5)
+        >>> round(curve.order_accuracy(), 4), curve.order_accuracy(4)
+        (0.8333, 0.5)
+        """
+        return self.measured(formulas.MEASURE_ORDER_ACCURACY, ties, k)
+
     def auac(self, *, ties="expected"):
         """Area under the accumulation curve: recall over the share of the list, by trapezoids.
 

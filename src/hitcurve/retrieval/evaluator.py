@@ -383,7 +383,7 @@ class _Found:
             found = np.empty((len(measures), len(by._texts)))
             for values, (_, rows) in zip(read, planned, strict=True):
                 found[rows] = values
-        unknown = found != found
+        unknown = (found != found) & ~np.array([one.record.gaps for one in measures], bool)[:, None]
         if unknown.any():
             if ties == by._ties:
                 row, query = np.argwhere(unknown)[0].tolist()

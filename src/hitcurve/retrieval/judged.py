@@ -40,7 +40,8 @@ class CurvePlan(NamedTuple):
     def values(self, run: RunCurves) -> NDArray[np.float64]:
         """An array with a row for each measure and a column for each query of the judgments.
 
-        The value of a query is 0 if it has no relevant document or if nothing was retrieved.
+        The value of a query is 0 if it has no relevant document or if nothing was retrieved. A measure with gaps has no
+        value, NaN, if nothing was retrieved.
         """
         tied = self.reading != "ranks"
         found = np.empty((len(self.measures), run.num_queries))
@@ -51,7 +52,7 @@ class CurvePlan(NamedTuple):
             plain = one._replace(judged_only=False, rel=None, keywords=tuple(
                 pair for pair in one.keywords if pair[0] != "relevance_level"))  # these curves have it
             row[:] = plain(curves, ties)
-            row[plain.empty(curves) | (curves.num_items == 0)] = 0.0
+            row[plain.empty(curves) | (curves.num_items == 0) & (not one.record.gaps)] = 0.0
         return found
 
 
