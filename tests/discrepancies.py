@@ -419,6 +419,27 @@ def compatibility_depth(show: Shown) -> None:
     show.band('hc.evaluate(qrels, run, "Compat", ties=...)["Compat"]', 0.95 / 1.95, "no closed form", 0.95 / 1.95)
 
 
+@record("Definitions", "Holes")
+def holes(show: Shown) -> None:
+    """Documents that nobody judged for any query are holes in the judgments. BEIR and MTEB divide their number among
+    the first k by k. Unjudged counts those that nobody judged for this query. A query of the run without judgments
+    counts in BEIR and MTEB; BEIR divides by the number of judged queries all the same, MTEB by that of the run's.
+    """
+    show.given('qrels = {"q1": {"a": 1}, "q2": {"b": 1}}',
+               'run = {"q1": {"b": 3.0, "x": 2.0}, "q2": {"b": 2.0, "a": 1.0}, "q3": {"x": 2.0, "y": 1.0}}')
+    qrels, run = show.names["qrels"], show.names["run"]
+
+    def shares() -> list[float]:
+        known = {doc for docs in qrels.values() for doc in docs}
+        return [sum(doc not in known for doc in docs) / 2 for docs in run.values()]
+
+    show.peer("BEIR", "Hole@2", 0.75, rule=lambda: sum(shares()) / len(qrels))
+    show.peer("MTEB", "Hole_at_2", 0.5, rule=lambda: sum(shares()) / len(run))
+    show.ours('hc.evaluate(qrels, run, "Hole@2")["Hole@2"]', 0.25)
+    show.ours('hc.evaluate(qrels, run, "Unjudged@2")["Unjudged@2"]', 0.75)
+    show.same('hc.evaluate(qrels, run, "Hole@2", ties=...)["Hole@2"]', 0.25)
+
+
 @record("Definitions", "Eleven points, three numbers")
 def eleven_points(show: Shown) -> None:
     """A recall level stands for a number of relevant documents. The definition asks for at least level · R of them,

@@ -1438,6 +1438,12 @@ def unjudged_share(order, levels, k):
     return Fraction(sum(not at_least(level, 0) for level in order[:k]), k)
 
 
+@over_judged(min, max)
+def hole_share(order, levels, k):
+    """Documents that are judged for another query have a level here."""
+    return Fraction(sum(level is None for level in order[:k]), k)
+
+
 @over_judged()
 def relative_precision(order, levels, k, *, rel=1):
     _, R, _ = counts(order, levels, rel)

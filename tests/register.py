@@ -43,6 +43,8 @@ class Row(NamedTuple):
     """The absolute error where the definition subtracts equal numbers."""
     perfect: bool = False
     """Exactly 1 where the relevant items come first, cut off at their number."""
+    by_any: bool = False
+    """Needs the judgments of all queries."""
     gaps: bool = False
     """A ranking with a relevant item may have no value, which is NaN for a run too."""
     lower_is_better: bool = False
@@ -294,6 +296,8 @@ MEASURES = (
         written=(("Judged", {}), ("Judged@3", {"k": 3}))),
     Row("", "Unjudged", ("k",), needed=True, readings=ORDERS, of=("judged",), twin="unjudged_share", graded=True,
         lower_is_better=True, written=(("Unjudged@3", {"k": 3}),)),
+    Row("", "Hole", ("k",), needed=True, readings=ORDERS, of=("judged",), twin="hole_share", graded=True,
+        lower_is_better=True, by_any=True, written=(("Hole@3", {"k": 3}), ("Hole@8", {"k": 8}))),
     Row("", "RelP", ("k",), needed=True, readings=ORDERS, of=("judged",), twin="relative_precision",
         written=(("RelP@3", {"k": 3}),)),
     Row("", "RprecMult", readings=ORDERS, of=("judged",), twin="precision_at_multiple",

@@ -219,13 +219,19 @@ class World(NamedTuple):
 
     @property
     def tied(self):
-        """Whether a document with a judgment shares its score with another document."""
-        return any(list(scored.values()).count(scored[doc]) > 1 for name, scored in self.run.items()
-                   for doc in scored.keys() & self.qrels.get(name, {}).keys())  # fmt: skip
+        """Whether a document with a judgment for any query shares its score with another document."""
+        judged = {doc for docs in self.qrels.values() for doc in docs}
+        return any(list(scored.values()).count(scored[doc]) > 1 for scored in self.run.values()
+                   for doc in scored.keys() & judged)  # fmt: skip
 
-    def judged(self, name, ties="expected", smaller_first=False):
-        """The query for the slow twin; "docid" gives each document its own place."""
+    def judged(self, name, ties="expected", smaller_first=False, by_any=False):
+        """The query for the slow twin; "docid" gives each document its own place.
+
+        `by_any`: documents that are judged for another query have level 0.
+        """
         levels, scored = self.qrels[name], self.run.get(name, {})
+        if by_any:
+            levels = {doc: levels.get(doc, 0) for docs in self.qrels.values() for doc in docs}
         falling = sorted(sorted(scored, key=str.encode, reverse=not smaller_first), key=lambda doc: -scored[doc])
         groups = [tuple(levels.get(doc) for doc in group) for _, group in groupby(falling, key=scored.__getitem__)]
         query = reference.Judged(tuple(groups), tuple(levels.values()))

@@ -194,7 +194,7 @@ def test_every_record_is_complete():
     for record in MEASURES:
         assert record.forms and record.definition and record.source and record.cutoffs
         assert set(record.ties) <= set(TIES)
-        assert record.of and set(record.of) <= {"hits", "gains", "judged", "levels", "preferences", "subtopics"}
+        assert record.of and set(record.of) <= {"hits", "gains", "judged", "levels", "all", "preferences", "subtopics"}
         assert bool(record.method) == bool({"hits", "gains", "subtopics"} & {*record.of})
         for family in [(hc.HitCurve, hc.HitCurves)] * ("hits" in record.of) + [
                 (hc.GainCurve, hc.GainCurves)] * ("gains" in record.of) + [

@@ -278,13 +278,15 @@ def test_any_run_has_the_numbers_of_the_twin_of_its_curves_and_of_arrays(world, 
             for name in with_docid.values.keys() & found.values.keys():
                 np.testing.assert_array_equal(found.values[name], with_docid.values[name], f"{name}, {ties}")
         summed = ties if world.tied else "docid"
-        by_id = {first: [world.judged(name, ties, first) for name in found.query_ids] for first in (False, True)}
+        ways = {(first, by_any): [world.judged(name, ties, first, by_any) for name in found.query_ids]
+                for first, by_any in ((False, False), (True, False), (False, True))}  # fmt: skip
         if judged_only:
-            by_id = {first: list(map(reference.without_unjudged, queries)) for first, queries in by_id.items()}
+            ways = {way: list(map(reference.without_unjudged, of)) for way, of in ways.items()}
+        queries = ways[False, False]
         for row, name, keywords in OF_RUNS:
             if name in found.values:
-                queries = by_id[row.smaller_first]
-                wanted = [float(register.slow(row, keywords, query, ties, relevant)) for query in queries]
+                wanted = [float(register.slow(row, keywords, query, ties, relevant))
+                          for query in ways[row.smaller_first, row.by_any]]  # fmt: skip
                 filled = [not row.gaps or not reference.at_level(query, relevant).num_relevant for query in queries]
                 wanted = [0.0 if isnan(one) and fill else one for one, fill in zip(wanted, filled, strict=True)]
                 np.testing.assert_allclose(found.values[name], wanted, 1e-13, 1e-15, err_msg=f"{name}, {ties}")

@@ -108,7 +108,6 @@ _UNCLEAR = {
     "adjustedlogauc": "the adjusted logAUC is logAUC(adjusted)",
     "topkaccuracy": "BEIR's top-k accuracy is Success@K",
     "auc": "the area under the ROC curve is ROCAUC; the area under the precision-recall curve is AP",
-    "hole": "Unjudged@K counts documents without a judgment; BEIR's hole leaves out documents judged for another query",
 }
 # The measures of all documents of a run, which ranx means by a name without a cutoff.
 _OF_ALL = {"P": "SetP", "R": "SetR", "Hits": "NumRelRet", "F": "SetF"}
@@ -152,8 +151,8 @@ class Definition(NamedTuple):
     of : tuple of str
         The data that it needs. ``"hits"``: a hit curve. ``"gains"``: a gain curve. ``"judged"``: the documents of a
         run, which are relevant, judged not relevant, or without a judgment. ``"levels"``: these documents with their
-        levels. ``"subtopics"``: items with a level for each subtopic. ``"preferences"``: judgments of several groups, or
-        the levels, each as preferences.
+        levels. ``"all"``: the judgments of all queries. ``"subtopics"``: items with a level for each subtopic.
+        ``"preferences"``: judgments of several groups, or the levels, each as preferences.
     method : str
         The method or attribute of the curves that computes it.
     synonyms : tuple of str
@@ -821,6 +820,9 @@ MEASURES: tuple[Definition, ...] = (
          "ir_measures", cutoffs=_TOP, ties=_ORDERS, of="levels"),
     _row("Unjudged", "Unjudged@10", "documents without a judgment among the first k, divided by k", "trec_eval 10",
          synonyms="unj_K", cutoffs=("k",), ties=_ORDERS, lower_is_better=True, of="levels"),
+    _row("Hole", "Hole@10", "documents among the first k that have no judgment in any query, divided by k",
+         "Thakur, Reimers, Ruckle, Srivastava & Gurevych 2021, NeurIPS Datasets and Benchmarks (BEIR)", cutoffs=("k",),
+         ties=_ORDERS, lower_is_better=True, of="levels all"),
     _row("RelP", "RelP@10", "precision at k divided by its greatest possible value: h(k) / min(k, R)", "trec_eval",
          synonyms="relative_P_K", cutoffs=("k",), ties=_ORDERS, of="judged"),
     _row("RprecMult", "RprecMult(0.2)", "precision at a multiple x of R: at rank floor(x R + 0.9)", "trec_eval",

@@ -54,8 +54,9 @@ _MISSING = {
 _CHOICES = {"ties": tuple(_TIES), "rank_by": ("score", *_RANK_BY), "scores": ("float64", "float32"),
             "missing": tuple(_MISSING), "extra": ("skip", "raise"), "empty": ("zero", "skip", "one", "raise")}
 _Planned = list[tuple["plans.Plan | CurvePlan | _Preferences", list[int]]]
-#: ("sums", "curves" or "preferences", reading of ties, without unjudged documents): places of the measures.
-_Groups = dict[tuple[str, str, bool], list[int]]
+#: ("sums", "curves" or "preferences", reading of ties, without unjudged documents, from all judgments): places of the
+#: measures.
+_Groups = dict[tuple[str, str, bool, bool], list[int]]
 _BEYOND = 2**62  # no level and no rank is so high
 
 
@@ -119,7 +120,7 @@ class Evaluator:
             self._by_group = read
             groups = self._groups(ties, self._measures)
             self._check_groups(read, groups)
-        self._judge = Judge(self._qrels, rank_by, single, strict)
+        self._judge = Judge(self._qrels, rank_by, single, strict, any("all" in one.record.of for one in self._measures))
         self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
         untied = groups if ties == "docid" else self._groups("docid", self._measures)
@@ -231,7 +232,8 @@ class Evaluator:
             if reading != "ranks" and self._depth > 0:
                 raise ValueError(f"{one.name}: depth={self._depth} needs ranks, and ties={one.ties!r} resolves none")
             kind = "preferences" if self._needs_no_levels(one) else "sums" if _is_summed(one, reading) else "curves"
-            groups.setdefault((kind, reading, one.judged_only or self._judged_only), []).append(row)
+            how = kind, reading, one.judged_only or self._judged_only, "all" in one.record.of
+            groups.setdefault(how, []).append(row)
         return groups
 
     def _needs_no_levels(self, one: Measure) -> bool:
@@ -240,8 +242,8 @@ class Evaluator:
 
     def _check_groups(self, by_group: JudgmentGroups, groups: _Groups) -> None:
         """An error if a measure cannot be averaged over judgment groups with its reading of ties."""
-        for (kind, reading, _), rows in groups.items():
-            if kind == "preferences" or not len(by_group.by_level):  # or an error
+        for (kind, reading, _, by_any), rows in groups.items():
+            if kind == "preferences" or by_any or not len(by_group.by_level):  # or an error
                 continue
             if reading in ("best", "worst") and by_group.several_groups:
                 raise ValueError(f"{self._measures[rows[0]].name}: {by_group.source} has several judgment groups, and "
@@ -251,14 +253,14 @@ class Evaluator:
     def _planned(self, groups: _Groups, measures: Sequence[Measure]) -> _Planned:
         """The plans that compute the measures, each with the places of its measures in `measures`."""
         found: _Planned = []
-        for (kind, reading, judged_only), rows in groups.items():
+        for (kind, reading, judged_only, by_any), rows in groups.items():
             of = [measures[row] for row in rows]
             if kind == "preferences":
                 found.append((_Preferences(of, reading), rows))
                 continue
-            qrels = self._qrels if self._by_group is None else self._by_group.by_level
+            qrels = self._qrels if self._by_group is None or by_any else self._by_group.by_level
             if kind == "sums":
-                found.append((plans.Plan(qrels, of, reading, judged_only, self._level), rows))
+                found.append((plans.Plan(qrels, of, reading, judged_only, self._level, by_any), rows))
             else:
                 from hitcurve.retrieval.judged import CurvePlan
 
@@ -403,6 +405,8 @@ class _Found:
         by = self._by
         if isinstance(plan, _Preferences):
             return plan.values(self._judged, by._depth, by._by_group)
+        if isinstance(plan, plans.Plan) and plan.by_any:  # of all judgments together, whatever their groups
+            return plans.measure(self._judged, plan, by._depth)
         if isinstance(plan, plans.Plan):
             values = plans.measure(self._of_levels, plan, by._depth)
         else:
@@ -543,7 +547,7 @@ def evaluate(
         How documents of equal score are ranked. ``"docid"``: the greater id (as bytes) first, trec_eval's rule. For
         measures of preferences trec_eval's rule, and that of ``"docid"``, is the smaller id first.
         ``"expected"``: the mean over all orders, in closed form. ``"worst"``, ``"best"``: the bounds over all orders.
-        For Unjudged and RBPResid, ``"best"`` is the lowest value.
+        For Unjudged, Hole and RBPResid, ``"best"`` is the lowest value.
     scores : {"float64", "float32"}
         ``"float32"`` first rounds scores to single precision, as trec_eval 9 does. More scores are then equal.
     missing : {"zero", "skip", "raise"}

@@ -29,6 +29,7 @@ class Judge(NamedTuple):
     rank_by: str
     single: bool  #: Scores are rounded to single precision.
     strict: bool
+    by_any: bool  #: A measure needs the documents that are judged for any query.
 
     def __call__(self, run: Any, progress: Told) -> Judged:
         """The judged documents of a run of any kind."""
@@ -37,15 +38,15 @@ class Judge(NamedTuple):
         if isinstance(run, Run):
             return self._ranked(run)
         nested = None
-        if isinstance(run, dict) and self.rank_by == "score":
+        if isinstance(run, dict) and self.rank_by == "score" and not self.by_any:
             nested = judge_nested(self.qrels, run, self.single)
         return self._columns(run, "run", None) if nested is None else nested
 
     def _ranked(self, run: Run) -> Judged:
-        return runs.judge(self.qrels, run, self.rank_by, self.single)
+        return runs.judge(self.qrels, run, self.rank_by, self.single, self.by_any)
 
     def _file(self, path: Any, progress: Told) -> Judged:
-        if not text_of(path):
+        if self.by_any or not text_of(path):
             return self._ranked(read_run(path, strict=self.strict))
         with opened_text(path, pieces=True) as (name, text):
             if text is not None:
@@ -78,7 +79,7 @@ class Judge(NamedTuple):
         if listed and qrels.listed and len(names) != len(qrels):
             raise ValueError(f"{name} has {many(len(names), 'rows')}, but {qrels.source} has {len(qrels)}")
         plain = not isinstance(docs, list) and qrels.integers and ranks is None and self.rank_by != "rank"
-        if plain and len(set(names)) == len(names):
+        if plain and not self.by_any and len(set(names)) == len(names):
             ends = np.append(starts, len(docs))
             return runs.judge_integers(qrels, ends, names, docs, values, name, self.rank_by, self.single, tag)
         return self._ranked(Run.from_columns(starts, names, docs, values, name, ranks, listed, tag))

@@ -98,8 +98,10 @@ cdef class Plan:
     cdef TieOrder order
     cdef bint judged_only
     cdef readonly str reading
+    cdef readonly bint by_any  # the measures need the documents that are judged for any query
 
-    def __init__(self, Qrels qrels, list measures, str reading="ranks", bint judged_only=False, int64_t rel=1):
+    def __init__(self, Qrels qrels, list measures, str reading="ranks", bint judged_only=False, int64_t rel=1,
+                 bint by_any=False):
         cdef Py_ssize_t i
         if self.asked is not NULL:
             raise TypeError("a Plan is immutable: make a new one")
@@ -107,6 +109,7 @@ cdef class Plan:
         self.reading = reading
         self.order = ORDERS[reading]
         self.judged_only = judged_only
+        self.by_any = by_any
         self.asked = <Asked*>PyMem_RawCalloc(max(self.size, 1), sizeof(Asked))
         if self.asked is NULL:
             raise MemoryError
@@ -131,6 +134,8 @@ def measure(Judged judged, Plan plan, int64_t depth=-1, list queries=None):
     cdef Qrels qrels = judged.qrels
     cdef cnp.ndarray places, found
     cdef const int64_t* some = NULL
+    if plan.by_any:
+        judged = judged.by_any
     if queries is not None:
         if queries and not 0 <= min(queries) <= max(queries) < n:
             raise IndexError("queries must be places in the qrels")

@@ -55,10 +55,12 @@ cdef class Grouped:
 cdef class Qrels(Grouped):
     cdef int64_t* levels         # the levels of each query's documents, falling
     cdef Qrels texts             # a copy with the text of the integer ids, made on first use
+    cdef Names union             # the documents of all queries, each once, made on first use
     cdef dict numbers            # the numbers of the queries, by their ids, made on first use
     cdef list ids                # the ids of each query's documents, made on first use
     cdef int32_t* spare          # an array of zeros with an entry for each query, for the next `Judged`; or NULL
 
+    cdef Names of_any(self)
     cdef int32_t* take_places(self)
     cdef void give_places(self, int32_t* places)
     cdef dict places(self)
@@ -87,6 +89,8 @@ cdef class Judged:
     cdef readonly list others    # queries of the run without judgments
     cdef readonly list passed
     cdef Order order
+    cdef readonly Judged by_any  # the documents that are judged for any query; None unless a measure needs them
+    cdef Names union             # the documents of all queries, if this is such a `by_any`
     cdef bint single             # scores are rounded to single precision
     cdef readonly Py_ssize_t contradicting  # queries whose scores rise in the order asked for,
     cdef readonly Py_ssize_t contradicted   # and the first of them

@@ -363,6 +363,23 @@ cdef class Qrels(Grouped):
         PyMem_RawFree(self.levels)
         PyMem_RawFree(self.spare)
 
+    cdef Names of_any(self):
+        """The documents of all queries, each once. If two threads make them, the first are kept."""
+        cdef Names made
+        cdef Py_ssize_t i
+        with cython.critical_section(self):
+            made = self.union
+        if made is None:
+            made = Names()
+            for i in range(self.docs.size):
+                if made.add(&self.docs.items[i]) < 0:
+                    raise MemoryError
+            with cython.critical_section(self):
+                if self.union is None:
+                    self.union = made
+                made = self.union
+        return made
+
     cdef int32_t* take_places(self):
         """An array of zeros with an entry for each query; NULL if there is no memory.
 
@@ -524,8 +541,12 @@ cdef class Judged:
         if query < 0:
             return check_twice(docs, n, work)
         begin = self.qrels.offsets[query]
-        problem = rank_judged(docs, n, self.qrels.docs.items + begin, self.qrels.slots + self.qrels.first_slot[query],
-                              table_mask(self.qrels.offsets[query + 1] - begin), self.order, self.single, work, &self.rows)
+        if self.union is not None:
+            problem = rank_judged(docs, n, self.union.docs.items, self.union.slots, self.union.mask, self.order, self.single,
+                                  work, &self.rows)
+        else:
+            problem = rank_judged(docs, n, self.qrels.docs.items + begin, self.qrels.slots + self.qrels.first_slot[query],
+                                  table_mask(self.qrels.offsets[query + 1] - begin), self.order, self.single, work, &self.rows)
         if problem == NO_TROUBLE and not self.add_section(query, before, n):
             problem = TROUBLE_MEMORY
         if self.order != ORDER_SCORE and problem == NO_TROUBLE and work.rising:
@@ -579,23 +600,35 @@ cdef class Judged:
     def ties(self):
         """Whether a judged document shares its score with another document."""
         cdef Py_ssize_t i
+        if self.by_any is not None and self.by_any.ties:
+            return True
         for i in range(self.rows.size):
             if self.rows.items[i].tied > 1:
                 return True
         return False
 
 
-def judge(Qrels qrels, Run run, str order="score", bint single=False):
-    """The judged documents of a run in memory."""
+def judge(Qrels qrels, Run run, str order="score", bint single=False, bint by_any=False):
+    """The judged documents of a run in memory. `by_any`: also the documents that are judged for any query."""
+    cdef Judged judged
+    if qrels.integers != run.integers:
+        qrels = qrels.as_text()
+        run = run.as_text()
+    judged = judge_run(qrels, run, order, single, None)
+    if by_any:
+        judged.by_any = judge_run(qrels, run, order, single, qrels.of_any())
+    return judged
+
+
+cdef Judged judge_run(Qrels qrels, Run run, str order, bint single, Names union):
+    """The judged documents of a run whose ids have the type of the judgments'; with `union`, those of all queries."""
     cdef Judged judged
     cdef Scratch scratch = Scratch()
     cdef const Doc* docs = NULL
     cdef Py_ssize_t r = 0, stop, query
     cdef Trouble problem = NO_TROUBLE
-    if qrels.integers != run.integers:
-        qrels = qrels.as_text()
-        run = run.as_text()
     judged = Judged.start(qrels, run.source, run.tag, order, single)
+    judged.union = union
     judged.passed = run.passed
     if judged.order == ORDER_RANK and not run.ranks:
         raise ValueError(f"{run.source}: rank_by='rank' needs a rank column")

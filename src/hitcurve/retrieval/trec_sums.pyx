@@ -200,6 +200,12 @@ cdef double unjudged(const Query* query, const Asked* asked, Buffers* buffers) n
     return (<double>min(asked.k, query.num_ret) - with_judgment) / <double>asked.k
 
 
+cdef double holes(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
+    """The share of documents without a row. The rows are the documents that are judged for any query."""
+    cdef double with_judgment = judged_to(query, asked.k, query.order == ORDER_ANY, LEAST_LEVEL)
+    return (<double>min(asked.k, query.num_ret) - with_judgment) / <double>asked.k
+
+
 # ----------------------------------------------------------------------------------------------------- binary relevance
 
 cdef double hits_to(const Query* query, const Asked* asked, int64_t k) noexcept nogil:
@@ -761,6 +767,7 @@ add("SetAP", set_average_precision, False)
 add("Utility", utility, False)
 add("Judged", judged, False)
 add("Unjudged", unjudged, False)
+add("Hole", holes, False)
 add("Bpref GMBpref", bpref, True)
 add("infAP", inferred_ap, True)
 add("binG", bin_g, True)
