@@ -17,7 +17,7 @@ MODULES = [
     "curves.gain_measures", "curves.gain", "curves.bundles",
     "retrieval.trec_sums", "retrieval.lines", "retrieval.ranks", "retrieval.runs", "retrieval.plans",
     "retrieval.run_tables", "retrieval.preferences",
-    "retrieval.nested", "compat.rows", "capi",
+    "retrieval.nested", "retrieval.overlaps", "compat.rows", "capi",
 ]
 MATH = [] if sys.platform == "win32" else ["m"]
 SAMPLERS = {  # numpy's own, as a static library in its wheel

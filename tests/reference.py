@@ -1352,6 +1352,64 @@ def nnrbp(sets, pool, weight, k, alpha=0.5, beta=0.5, ideal="greedy"):
     return novelty(sets, pool, weight, k, alpha, beta, ideal=ideal)
 
 
+# --- two rankings ---------------------------------------------------------------------------------------------------
+
+Overlap = namedtuple("Overlap", "ext min max residual")
+
+
+def rbo(x, y, p, ties="a"):
+    """Rank-biased overlap (Webber, Moffat & Zobel 2010) of rankings with ties (Corsi & Urbano 2024), with 50 digits.
+
+    A ranking is a list of tie groups, each a list of items. The numbers of equations are those of neither paper: the
+    agreement is put together from how much of each item is seen at a depth.
+    """
+    short, long = ([(item, place + 1, place + len(group)) for place, group in with_places(groups) for item in group]
+                   for groups in sorted((x, y), key=lambda groups: sum(map(len, groups))))  # fmt: skip
+    s, n, p = len(short), len(long), mpf(p)
+    inner, q = {item for item, *_ in short}, 1 - p
+    found = sum(item in inner for item, *_ in long)
+
+    def seen(span, d):
+        _, top, bottom = span
+        if d < top:
+            return Fraction(0)
+        return Fraction(1) if ties == "w" or d >= bottom else Fraction(d - top + 1, bottom - top + 1)
+
+    def agreement(d, common):
+        if ties == "a":
+            return mpf(common) / d
+        sizes = [sum(seen(span, d) ** (2 if ties == "b" else 1) for span in side) for side in (short, long)]
+        sizes[0] = Fraction(d) if d > s else sizes[0]
+        return 2 * mpf(common) / mpf(sum(sizes)) if ties == "w" else mpf(common) / mp.sqrt(mpf(sizes[0] * sizes[1]))
+
+    def common(d):
+        of_short = {span[0]: seen(span, d) for span in short}
+        return sum(seen(span, d) * of_short.get(span[0], 0) for span in long)
+
+    alone = [span for span in long if span[0] not in inner]
+    last, values = nan, {"ext": mp.mpf(0), "min": mp.mpf(0), "max": mp.mpf(0)}
+    for d in range(1, n + 1):
+        more = dict.fromkeys(values, Fraction(0))
+        if d > s:
+            begun = [seen(span, d) for span in alone if seen(span, d)]
+            more["max"] = sum(seen(span, d) for span in alone[: d - s])
+            more["ext"] = (d - s) * last * mpf(sum(begun) / len(begun))
+        for name, extra in more.items():
+            values[name] += agreement(d, common(d) + extra) * p ** (d - 1) * q
+        last = agreement(d, common(d)) if d == s else last
+    rest = -mp.log(q) - mp.fsum(p**d / d for d in range(1, n + 1))
+    values["min"] += found * rest * q / p
+    stop = n + s - found
+    values["max"] += q * mp.fsum(mp.mpf(2 * d - stop) / d * p ** (d - 1) for d in range(n + 1, stop + 1)) + p**stop
+    values["ext"] = values["ext"] + (found + (n - s) * last) / n * p**n if s else nan
+    return Overlap(**values, residual=values["max"] - values["min"])
+
+
+def with_places(groups):
+    """Each group with the number of items before it."""
+    return zip(accumulate(map(len, groups), initial=0), groups, strict=False)
+
+
 # --- what a run alone has: documents without a judgment, sums of trec_eval ----------------------------------
 
 

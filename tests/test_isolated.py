@@ -464,6 +464,8 @@ PUBLIC = {
     "HitCounter",
     "GainCounter",
     "TieReport",
+    "rbo",
+    "RankBiasedOverlap",
     "ThresholdCounts",
     "UserModel",
     "PrecisionRecallCurve",
@@ -505,7 +507,7 @@ def test_what_reprs_show_by_name_are_attributes():
         hits.precision_recall_curve(), hits.interval(), hits.interval().confidence_interval, hits.p_value(), compared,
         compared.rows[0], compared.systems[0], found, hc.Leaderboard([found]), hc.at_threshold(y, s, 2),
         hc.Evaluator({"q": {"a": 1}}, "AP"), hc.SubtopicCurve([[1, 0]] * 4, s),
-        hc.SubtopicCurves([[[1, 0]] * 4], [s]), gains.user_model("RBP"),
+        hc.SubtopicCurves([[[1, 0]] * 4], [s]), gains.user_model("RBP"), hc.rbo(["a", "b"], ["b", "c"]),
     ]  # fmt: skip
     classes = {getattr(hc, name) for name in hc.__all__ if inspect.isclass(getattr(hc, name))}
     assert classes <= {type(one) for one in made}

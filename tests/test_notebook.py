@@ -40,6 +40,8 @@ EVERY = {
     "Interval": CURVE.interval(),
     "TieReport": CURVE.tie_report(),
     "TieReport of many": CURVES.tie_report(),
+    "RankBiasedOverlap": hc.rbo(["a", "b"], ["b", "c"]),
+    "RankBiasedOverlap of many": hc.rbo([[1, 2]] * 30, [[2, 3]] * 30, p=0.5, ties="w"),
     "weighted": hc.HitCurve(Y, S, sample_weight=[0.5, 1, 1, 2, 1, 1]),
     "weighted queries": hc.HitCurves(Y, S, qid=[0, 0, 0, 1, 1, 1], sample_weight=[0.5, 1, 1, 2, 1, 1]),
     "never retrieved": hc.HitCurve(Y, S, num_relevant=9),

@@ -51,6 +51,7 @@ def objects():
         "HitCounter": counted(hc.HitCounter(np.array(S)[flags == 1]), Y),
         "HitCounter of bins": counted(hc.HitCounter(edges=[2.0, 5.0]), Y),
         "GainCounter": counted(hc.GainCounter(S, [1, 1.5, 2, 3]), LEVELS),
+        "RankBiasedOverlap": hc.rbo({"q": {"a": 1.0, "b": 1.0}}, {"q": {"b": 1.0}}),
         "TieReport": hc.HitCurve(Y, S).tie_report(),
         "Evaluation": hc.evaluate(QRELS, RUN, MEASURES),
         "Evaluation tied": hc.evaluate(QRELS, RUN, MEASURES, ties="expected", judged_only=True, relevance_level=2),

@@ -10,6 +10,7 @@ from hitcurve.results import (
     Interval,
     PrecisionRecallCurve,
     PValue,
+    RankBiasedOverlap,
     RocCurve,
     ThresholdCounts,
     TieReport,
@@ -27,6 +28,7 @@ if typing.TYPE_CHECKING:
     from hitcurve.report.plot_queries import plot_evaluations
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.retrieval.evaluator import Evaluator, evaluate
+    from hitcurve.retrieval.overlap import rbo
     from hitcurve.retrieval.reading import read_qrels, read_run
     from hitcurve.shown.leaderboard import Leaderboard
     from hitcurve.sources.scanning import scan
@@ -34,11 +36,11 @@ if typing.TYPE_CHECKING:
 
 __all__ = [
     "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
-    "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve",
-    "HitCurvePoints", "HitCurves", "Interval", "Leaderboard", "PValue", "PrecisionRecallCurve", "RocCurve",
-    "SubtopicCurve", "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "UserModel", "at_threshold",
-    "average_precision", "compare", "evaluate", "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg",
-    "plot_curves", "plot_evaluations", "plot_figure", "read_qrels", "read_run", "scan",
+    "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve", "HitCurvePoints", "HitCurves", "Interval", "Leaderboard",
+    "PValue", "PrecisionRecallCurve", "RankBiasedOverlap", "RocCurve", "SubtopicCurve", "SubtopicCurves", "SystemValue",
+    "ThresholdCounts", "TieReport", "UserModel", "at_threshold", "average_precision", "compare", "evaluate",
+    "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg", "plot_curves", "plot_evaluations",
+    "plot_figure", "rbo", "read_qrels", "read_run", "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
@@ -53,6 +55,7 @@ _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "report.plot_queries": "plot_evaluations",
     "retrieval.evaluation": "Evaluation",
     "retrieval.evaluator": "Evaluator evaluate",
+    "retrieval.overlap": "rbo",
     "retrieval.reading": "read_qrels read_run",
     "sources.scanning": "scan",
     "statistics.comparison": "Comparison Difference SystemValue compare",

@@ -58,6 +58,41 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
         return shown(tie_tables(self))
 
 
+class RankBiasedOverlap(NamedTuple, Generic[_Value]):
+    """Rank-biased overlap of two rankings whose further items are unknown.
+
+    The overlap of two rankings is a ``RankBiasedOverlap[float]``. For two runs the first four fields are arrays with a
+    value for each query.
+
+    Attributes
+    ----------
+    ext
+        The extrapolated value: the agreement beyond the end of the rankings stays what it is there.
+    min, max
+        The bounds: beyond the end, no further item is in both rankings, or as many items as possible are.
+    residual
+        ``max`` minus ``min``: the weight of what is unknown. It is computed without the rounding errors of the bounds.
+    p
+        The persistence.
+    ties
+        How tied items count: ``"a"``, ``"b"`` or ``"w"``.
+    query_ids
+        The ids of the queries of two runs, in the order of their bytes. None for two rankings.
+    """
+
+    ext: _Value
+    min: _Value
+    max: _Value
+    residual: _Value
+    p: float
+    ties: str
+    query_ids: list[str] | None
+
+    def _repr_html_(self) -> str:
+        from hitcurve.shown.notebook import overlap_tables, shown
+        return shown(overlap_tables(self))
+
+
 class PrecisionRecallCurve(NamedTuple):
     """Corner points of precision over recall, by increasing threshold.
 
@@ -251,7 +286,7 @@ class PValue(NamedTuple):
 
 
 for _result in (
-    TieReport, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, UserModel,
+    TieReport, RankBiasedOverlap, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, UserModel,
     ConfidenceInterval, Interval, PValue,
 ):  # fmt: skip
     _result.__module__ = "hitcurve"  # the module that pickles name

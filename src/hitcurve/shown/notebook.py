@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hitcurve.curves.gain import GainCurve, GainCurves
     from hitcurve.curves.hit import HitCurve, HitCurves
     from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
-    from hitcurve.results import Interval, TieReport
+    from hitcurve.results import Interval, RankBiasedOverlap, TieReport
     from hitcurve.retrieval.evaluation import Evaluation
 
     _Curve: TypeAlias = HitCurve | GainCurve | SubtopicCurve
@@ -139,6 +139,20 @@ def tie_tables(report: TieReport[Any, Any]) -> list[Grid | str]:
     rows = [[str(q), *row] for q, row in enumerate(rows)]
     lead = f"TieReport: {many(len(columns[0]), 'queries', ',')}"
     return [lead, Grid([["query", *head], *rows], foot=_left_out(len(columns[0])))]
+
+
+def overlap_tables(found: RankBiasedOverlap[Any]) -> list[Grid | str]:
+    """A line. Two runs have a line for each of the first queries."""
+    lead = f"RankBiasedOverlap: p={found.p:.15g}, ties={found.ties!r}"
+    head = list(found._fields[:4])
+    columns = [np.atleast_1d(column) for column in found[:4]]
+    lines = zip(*(column[:_MOST_LINES].tolist() for column in columns), strict=True)
+    rows = [list(map(number, line)) for line in lines]
+    if found.query_ids is None:
+        return [lead, Grid([head, *rows], 0)]
+    rows = [[query, *row] for query, row in zip(found.query_ids, rows, strict=False)]
+    lead = f"RankBiasedOverlap: {many(len(found.query_ids), 'queries', ',')}, p={found.p:.15g}, ties={found.ties!r}"
+    return [lead, Grid([["query", *head], *rows], foot=_left_out(len(found.query_ids)))]
 
 
 def interval_tables(found: Interval) -> list[Grid | str]:
