@@ -286,7 +286,7 @@ class PValue(NamedTuple):
 
 
 for _result in (
-    TieReport, RankBiasedOverlap, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts, UserModel,
-    ConfidenceInterval, Interval, PValue,
+    TieReport, RankBiasedOverlap, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts,
+    UserModel, ConfidenceInterval, Interval, PValue,
 ):  # fmt: skip
     _result.__module__ = "hitcurve"  # the module that pickles name
