@@ -3,7 +3,7 @@
 The agreement of two rankings at depth d is the share of their first d items that they have in common. Rank-biased overlap is
 the mean of the agreement over all depths, in which depth d has the weight (1 - p) p^(d - 1).
 """
-from libc.math cimport NAN, exp, expm1, fma, fmin, log, sqrt
+from libc.math cimport NAN, exp, expm1, fma, fmax, fmin, log, sqrt
 from libc.stdint cimport int64_t, uint32_t
 
 from hitcurve._kernel.err cimport signalled
@@ -132,7 +132,7 @@ cdef double shared_weight(const Levels* levels, const GainReading* reading, Gain
     if n > 1:
         sort_typed(starts, n, room.scratch)
         sort_typed(stops, n, room.scratch)
-    while d < depth[0] and n > 0 and weight.value > 1e-18 * (1.0 - p) * total:
+    while d < depth[0] and n > 0 and weight.value > fmax(1e-18 * (1.0 - p) * total, 1e-300):
         d += 1
         while begun < n and starts[begun] == d:
             begun += 1

@@ -138,7 +138,7 @@ def _ranking(value: Any, name: str) -> _Ranking:
         if kind is bool or not issubclass(kind, (str, bytes, int, np.integer)):
             i = next(i for i, item in enumerate(items) if type(item) is kind)
             raise TypeError(f"{name}[{i}] is {quoted(items[i])}: an item must be a string or a whole number; scores go "
-                            "in a mapping of items to scores, or in arrays with scores=True")
+                            "in a mapping of items to scores, or in two arrays with the argument scores")
     if len(set(items)) < len(items):
         _once(items, name)
     return _in_order(items)
@@ -160,7 +160,7 @@ def _in_order(items: Any) -> _Ranking:
 def _of_scores(value: Any, name: str) -> _Ranking:
     values = np.asarray(value)
     if values.ndim != 1:
-        raise ValueError(f"{name} has {many(values.ndim, 'dimensions')}: scores=True takes a 1-D array of scores")
+        raise ValueError(f"{name} has {many(values.ndim, 'dimensions')}: it must be a 1-D array of scores")
     return _by_score([], values.tolist() if values.dtype.kind not in "iuf" else values, name, False)
 
 
