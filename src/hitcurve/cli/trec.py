@@ -94,8 +94,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--rank-by", "ORDER", "rank by score (default), listed (file order), rank (rank column)",
      {"choices": _ORDERS, "default": "score"}),
     ("-q", None, "also print the values of each query (default: means only)", {"dest": "each"}),
-    ("-R", "FORMAT", "format of QRELS: qrels (default), or trec_eval's formats with judgment groups: prefs, "
-     "qrels_prefs, qrels_jg",
+    ("-R", "FORMAT", "format of QRELS: qrels (default), prefs, qrels_prefs, qrels_jg",
      {"dest": "qrels_format", "choices": ("qrels", *_GROUPED), "default": "qrels"}),
     ("-l", "LEVEL", "the lowest level that counts as relevant (default: 1)",
      {"dest": "relevance_level", "type": int, "default": 1}),

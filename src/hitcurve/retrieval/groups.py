@@ -15,7 +15,7 @@ from hitcurve._base.checks import check_choice, check_flag, quoted
 from hitcurve._base.files import opened_text
 from hitcurve._base.pickle import MAKERS, judgment_groups
 from hitcurve._base.words import many
-from hitcurve.retrieval.preferences import Partial, closed, spread
+from hitcurve.retrieval.preferences import Partial, closed, columns_of_lines, spread
 from hitcurve.retrieval.runs import Judged, Qrels
 
 if TYPE_CHECKING:
@@ -259,23 +259,23 @@ def read_groups(source: Any, format: str, strict: bool = True) -> JudgmentGroups
 
 
 def _of_text(text: bytes, name: str, format: str, strict: bool) -> JudgmentGroups:
-    columns = GROUPED[format]
-    lines = text.removeprefix(b"\xef\xbb\xbf").split(b"\n")
-    rows = list(map(bytes.split, lines))
-    numbers = [i for i, row in enumerate(rows) if row and row[0][:1] != b"#"]
-    rows = [rows[i] for i in numbers]
+    kinds, text = GROUPED[format], text.removeprefix(b"\xef\xbb\xbf")
+    columns, lines, bad = columns_of_lines(text, len(kinds))
 
     def where(row: int) -> str:
-        return f"{name}, line {numbers[row] + 1}"
+        return f"{name}, line {lines[row] + 1}"
 
-    for row, cells in enumerate(rows) if set(map(len, rows)) - {len(columns)} else ():
-        if len(cells) != len(columns):
-            raise ValueError(f"{where(row)}: the line has {many(len(cells), 'columns')}, but a line of {format} has "
-                             f"{len(columns)} ({', '.join(columns)}): {_shown(lines[numbers[row]].strip())}")
-    if not rows:
+    def shown(line: int) -> str:
+        return _shown(text.split(b"\n")[line].strip())
+
+    if bad is not None:
+        line, number = bad
+        raise ValueError(f"{name}, line {line + 1}: the line has {many(number, 'columns')}, but a line of {format} has "
+                         f"{len(kinds)} ({', '.join(kinds)}): {shown(line)}")
+    query, group, *rest, doc, level = columns
+    if not query:
         raise ValueError(f"{name}: there are no judgments")
-    query, group, *rest, doc, level = zip(*rows, strict=True)
-    subgroup = rest[0] if rest else (b"0",) * len(rows)
+    subgroup = rest[0] if rest else [b"0"] * len(query)
     read, odd = {}, set()
     for one in dict.fromkeys(level):
         value = _level(one, format == "qrels_jg")
@@ -286,11 +286,10 @@ def _of_text(text: bytes, name: str, format: str, strict: bool) -> JudgmentGroup
         if (one in odd and strict) or abs(value) == math.inf or (format == "qrels_jg" and abs(value) > _MOST):
             row = level.index(one)
             what = f"a whole number from {-_MOST} to {_MOST}" if format == "qrels_jg" else "a number"
-            raise ValueError(f"{where(row)}: the relevance {_shown(one)} is not {what}: "
-                             f"{_shown(lines[numbers[row]].strip())}")
+            raise ValueError(f"{where(row)}: the relevance {_shown(one)} is not {what}: {shown(int(lines[row]))}")
     passed = [row for row, one in enumerate(level) if one in odd] if odd else []
     notes = [f"{name}: {many(len(passed), 'relevances')} other than a number: the number at the beginning counts, or 0 "
-             f"if there is none, first in line {numbers[passed[0]] + 1}"] if passed else []
+             f"if there is none, first in line {lines[passed[0]] + 1}"] if passed else []
     return JudgmentGroups(format, name, (query, group, subgroup, doc, list(map(read.__getitem__, level))), where, notes)
 
 

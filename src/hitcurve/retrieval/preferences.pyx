@@ -4,11 +4,12 @@ A judgment group is what one user prefers. Most groups order their documents by 
 are counted by sorting, without a look at each pair. A group of several subgroups is a partial order: each of its documents has
 a row of bits, which says over what documents it is preferred.
 """
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from libc.math cimport NAN
 from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memchr, memcmp, memset
 
 cimport cython
 cimport numpy as cnp
@@ -814,6 +815,57 @@ def measure(Judged judged, list measures, str reading="ranks", int64_t depth=-1,
         PyMem_RawFree(wishes)
         free_room(&room)
     return found
+
+
+# --------------------------------------------------------------------------------------------------------------- lines
+
+cdef inline bint is_blank(char c) noexcept nogil:
+    return c == 32 or (c >= 9 and c <= 13)  # what C calls a space
+
+
+def columns_of_lines(bytes text, Py_ssize_t columns):
+    """The words of the lines of a text by column, as lists of bytes, and the number of each line from 0.
+
+    Empty lines and lines that begin with # are left out. It stops at a line with another number of words, and returns that line
+    and its number of words as well; else None. A word that is that of the line before is the same object.
+    """
+    cdef const char* p = PyBytes_AS_STRING(text)
+    cdef const char* end = p + PyBytes_GET_SIZE(text)
+    cdef const char* stop
+    cdef const char* start
+    cdef Py_ssize_t line = 0, rows = 0, n
+    cdef list found = [[] for _ in range(columns)], before = [b""] * columns
+    cdef cnp.ndarray numbers_ = np.empty(text.count(b"\n") + 1, np.int64)
+    cdef int64_t[::1] numbers = numbers_
+    while p < end:
+        stop = <const char*>memchr(p, 10, end - p)
+        if stop is NULL:
+            stop = end
+        n = 0
+        while True:
+            while p < stop and is_blank(p[0]):
+                p += 1
+            if p == stop or (n == 0 and p[0] == 35):
+                break
+            start = p
+            while p < stop and not is_blank(p[0]):
+                p += 1
+            if n < columns:
+                word = before[n]
+                if PyBytes_GET_SIZE(word) != p - start or memcmp(PyBytes_AS_STRING(word), start, p - start) != 0:
+                    before[n] = word = PyBytes_FromStringAndSize(start, p - start)
+                (<list>found[n]).append(word)
+            n += 1
+        if n == columns:
+            numbers[rows] = line
+            rows += 1
+        elif n > 0:
+            return found, numbers_[:rows], (line, n)
+        line += 1
+        if line % (1 << 17) == 0:
+            PyErr_CheckSignals()
+        p = stop + 1
+    return found, numbers_[:rows], None
 
 
 # ------------------------------------------------------------------------------------------------------------- closures
