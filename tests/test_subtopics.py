@@ -53,7 +53,7 @@ def assert_value(found, wanted, **where):
 # --- the twins ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_any_items_have_the_numbers_of_the_twin(data):
     """By all orders of the tied items, in exact fractions. Best and worst are those of the twin, or refused."""
@@ -90,6 +90,9 @@ def test_weights_of_subtopics(method, weights):
             wanted = getattr(reference, method)(query, k, weights=weights)
             for form in (weights, dict(zip("abc", weights, strict=True)), [weights]):
                 assert_value(getattr(curve, method)(k, weights=form), wanted)
+            for ties in register.ORDERS[1:] if method == "precision_ia" else ():
+                wanted = reference.precision_ia(query, k, weights=weights, ties=ties)
+                assert_value(curve.precision_ia(k, weights=weights, ties=ties), wanted)
     each = np.random.default_rng(1).random((len(MANY), 3))
     found = getattr(MANY, method)([2, 5], weights=each)
     for q, curve in enumerate(MANY):
@@ -97,7 +100,7 @@ def test_weights_of_subtopics(method, weights):
 
 
 @pytest.mark.parametrize("fade", ["alpha_dcg", "err_ia", "nrbp"])
-@pytest.mark.parametrize("alpha", [0.0, 1e-9, 0.001, 0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("alpha", [0.0, 1e-9, 0.001, 0.5, 1.0])
 def test_large_tie_groups(fade, alpha):
     """The mean over the orders of a group, from the chance to reach each place, with 50 digits."""
     mp = reference.mp
