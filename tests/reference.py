@@ -649,6 +649,38 @@ def partial_roc_area(groups, end):
     return total / (negatives * hits)
 
 
+def prg_points(groups):
+    """(recall gain, precision gain) from recall gain 0 on: where recall passes the prevalence."""
+    points = roc_points(groups)
+    others, relevant = points[-1]
+    share = Fraction(relevant, relevant + others)
+
+    def gain(x):
+        return (x - share) / ((1 - share) * x)
+
+    found = []
+    for (x1, y1), (x2, y2) in pairwise(points):
+        start = share * relevant
+        if y1 < start < y2 or (y1 == start < y2) or (y1 > start):
+            ends = [(Fraction(x1), Fraction(y1)), (Fraction(x2), Fraction(y2))]
+            if y1 < start:
+                ends[0] = (x1 + (start - y1) * Fraction(x2 - x1, y2 - y1), start)
+            found += [(gain(y / relevant), gain(y / (x + y))) for x, y in ends]
+    return found
+
+
+def prg_auc(rank, *, ties="expected"):
+    no_weights(rank)
+    all_retrieved(rank)
+
+    def area(groups):
+        if num_hits(rank) in (0, num_items(rank)):
+            return nan
+        return sum((x2 - x1) * (y1 + y2) / 2 for (x1, y1), (x2, y2) in pairwise(prg_points(groups)))
+
+    return over_orders(rank, ties, lambda flags: area(as_groups(flags)), lambda: area(rank.groups))
+
+
 def auac(rank, *, ties="expected"):
     """By its own definition: trapezoids under recall over the share of the list, item by item."""
     no_weights(rank)

@@ -153,6 +153,7 @@ MEASURES = (
         rounded=1e-15, perfect=True, number=15,
         written=(("logAUC", {}), ("logAUC(adjusted)", {"adjusted": True}),
                  ("logAUC(min_fpr=0.01)", {"min_fpr": 0.01}), ("logAUC(max_fpr=0.4)", {"max_fpr": 0.4}))),
+    Row("prg_auc", "AUPRG", complete=True, rounded=1e-14, perfect=True, number=32, written=(("AUPRG", {}),)),
     Row("auac", "AUAC", complete=True, number=20, written=(("AUAC", {}),)),
     Row("chance", "Chance", readings=(), number=17, written=(("Chance", {}),)),
     Row("minimum", readings=(), number=18),

@@ -98,6 +98,91 @@ def test_each_query_has_its_own_numbers():
         assert curves.roc_auc(**read).shape == each.shape
 
 
+# --- precision-recall-gain ----------------------------------------------------------------------------------
+
+# The example of the authors' package (meeliskull/prg at 73ce510, R_package/prg/R/prg.R) with its points and area, and
+# the area that its Python program gives for the 25 labels of its other example.
+LABELS, SCORES = [1, 1, 0, 0, 1, 0], [0.8, 0.8, 0.6, 0.4, 0.4, 0.2]
+OF_25 = [1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1, 0, 1]
+
+
+def test_prg_of_the_authors():
+    curve = hc.HitCurve(LABELS, SCORES)
+    points = curve.precision_recall_gain_curve(ties="threshold")
+    assert points.recall_gain.tolist() == [1.0, 1.0, 0.5, 0.5, 0.0]
+    np.testing.assert_allclose(points.precision_gain, [0.0, 1 / 3, 0.5, 1.0, 1.0], rtol=1e-15)
+    assert curve.prg_auc(ties="threshold") == pytest.approx(0.7083333, abs=5e-8)
+    assert hc.HitCurve.from_ranked(OF_25).prg_auc() == pytest.approx(0.43246210357423226, rel=1e-14)
+
+
+def as_the_authors_do(y, s):
+    """The area from all points of the curve: crossing recall gain 0 on the line through hits and others."""
+    hits, others, total = [0.0], [0.0], 0.0
+    for one in np.unique(s)[::-1]:
+        hits.append(hits[-1] + np.count_nonzero(y[s == one]))
+        others.append(others[-1] + np.count_nonzero(~y[s == one]))
+    ratio = hits[-1] / others[-1]
+    start = hits[-1] ** 2 / len(y)
+    for h1, h2, f1, f2 in zip(hits, hits[1:], others, others[1:], strict=False):
+        if h2 > start:
+            if h1 < start:
+                f1, h1 = f1 + (f2 - f1) * (start - h1) / (h2 - h1), start
+            gains = [(1 - ratio * (hits[-1] - h) / h, 1 - ratio * f / h) for h, f in ((h1, f1), (h2, f2))]
+            total += (gains[1][0] - gains[0][0]) * (gains[0][1] + gains[1][1]) / 2
+    return total
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 8, 10**6])
+def test_prg_area(distinct):
+    rng = np.random.default_rng(distinct)
+    for n in (2, 3, 9, 60, 2000):
+        for share in (0.05, 0.4, 0.9):
+            y = rng.permutation(np.arange(n) < min(max(1, round(share * n)), n - 1))
+            s = rng.integers(0, distinct, n) + rng.integers(0, 2) * y
+            curve = hc.HitCurve(y, s)
+            area = curve.prg_auc(ties="threshold")
+            assert area == pytest.approx(as_the_authors_do(y, s), rel=1e-11, abs=1e-11)
+            for ties in ("threshold", "best", "worst"):
+                points = curve.precision_recall_gain_curve(ties=ties)
+                assert (points.recall_gain[-1], points.recall_gain[0]) == (0.0, 1.0)
+                below = -np.trapezoid(points.precision_gain, points.recall_gain)
+                assert below == pytest.approx(curve.prg_auc(ties=ties), rel=1e-11, abs=1e-11)
+            assert curve.prg_auc(ties="worst") <= curve.prg_auc() + 1e-12 <= curve.prg_auc(ties="best") + 2e-12
+
+
+@pytest.mark.parametrize(("above", "tied", "hits"), [(0, 5000, 900), (40, 3000, 70), (200, 10**5, 3000), (0, 400, 399)])
+def test_prg_area_of_large_groups(above, tied, hits):
+    """The closed form against the sum over the hits of a group, each with its mean number of others above."""
+    curve = hc.HitCurve.from_table(
+        None, [above, above + tied + 9], [tied, 50], [hits, 30], num_items=above + tied + 200
+    )
+    relevant, others = hits + 30, above + tied + 200 - hits - 30
+    start, lost = Fraction(relevant**2, relevant + others), 0.0
+    seen, before = 0, above
+    for n, r in ((tied, hits), (50, 30)):
+        for i in range(1, r + 1):
+            a, b = max(float(start), seen + i - 1), seen + i
+            if b > start:
+                lost += (before + (n - r) * i / (r + 1)) * (b - a) / a * ((b + a) / b) / (a * b)
+        seen, before = seen + r, before + n - r + 9
+    assert curve.prg_auc() == pytest.approx(1 - lost * (relevant / others) ** 2 * relevant / 2, rel=1e-11, abs=1e-11)
+
+
+def test_prg_of_no_curve():
+    for flags in ([], [1, 1], [0, 0]):
+        curve = hc.HitCurve(flags, flags)
+        assert np.isnan(curve.prg_auc())
+        points = curve.precision_recall_gain_curve()
+        assert np.isnan(points.precision_gain).tolist() == np.isnan(points.recall_gain).tolist() == [True]
+        assert len(points.threshold) == 0
+    assert hc.HitCurve.from_ranked([1, 0]).precision_recall_gain_curve().threshold is None
+    with pytest.raises(ValueError, match="precision_recall_gain_curve needs"):
+        hc.HitCurve([1, 0], [2, 1], num_relevant=3).precision_recall_gain_curve()
+    with pytest.raises(ValueError, match="precision_recall_gain_curve is not defined for weighted"):
+        hc.HitCurve([1, 0], [2, 1], sample_weight=[1, 2]).precision_recall_gain_curve()
+    assert np.isnan(hc.HitCurves([[1, 0], [1, 1]], [[2, 1], [2, 1]]).prg_auc()).tolist() == [False, True]
+
+
 # --- several classes ----------------------------------------------------------------------------------------
 
 

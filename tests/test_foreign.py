@@ -429,7 +429,7 @@ def test_every_number_is_read():
     seen = {number for row in COUNTED for number, *_ in readings(row, 8, 2)}
     text = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
     listed = text[text.index("The measures of hitcurve_read") : text.index("typedef struct hitcurve_options")]
-    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(32)}
+    assert seen == {int(number) for number in re.findall(r"HITCURVE_\w+ = (\d+)", listed)} == {*range(33)}
 
 
 @pytest.mark.parametrize("others", [19, 49, 1233, 10**6])
@@ -470,7 +470,7 @@ def test_up_to_a_rate(probe):
         *[(number, {"parameter": x}) for number in (9, 23, 24, 25) for x in (2.0000000000000004, 4.5, 1e300)],
         *[(number, {"parameter": 1.0}) for number in sorted(NEEDS_K)],  # needs a cutoff
         (0, {"k": 3, "interpolation": 1}), (8, {"interpolation": 1}), (22, {"k": 3}), (23, {}),
-        (25, {"parameter": -1.0}), (27, {}), (29, {"parameter": 1.0}), (32, {}), (-1, {}), (2**31 - 1, {}),
+        (25, {"parameter": -1.0}), (27, {}), (29, {"parameter": 1.0}), (33, {}), (-1, {}), (2**31 - 1, {}),
         (0, {"ties": 4}), (0, {"ties": -1}), (0, {"normalize": 3}), (0, {"interpolation": 6}), (0, {"k": -1}),
         (0, {"lower_is_better": 2}), (0, {"nan_policy": 3}), (0, {"empty": 4}), (0, {"num_relevant": -1}),
     ],

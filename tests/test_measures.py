@@ -17,7 +17,8 @@ LABELS = [0, 1, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0]
 SCORES = [9, 8, 8, 8, 5, 5, 5, 4, 3, 2, 2, 1]
 FORMS = [form for record in MEASURES for form in record.forms]
 # Which are no measures.
-OTHERS = {"measure", "hit_curve", "roc_curve", "precision_recall_curve", "plot", "interval", "p_value"}
+OTHERS = {"measure", "hit_curve", "roc_curve", "precision_recall_curve", "plot", "interval", "p_value",
+          "precision_recall_gain_curve"}  # fmt: skip
 ON_CURVES = [record for record in MEASURES if "hits" in register.ROW[record.name].of]
 
 

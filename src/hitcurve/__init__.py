@@ -9,6 +9,7 @@ from hitcurve.results import (
     HitCurvePoints,
     Interval,
     PrecisionRecallCurve,
+    PrecisionRecallGainCurve,
     PValue,
     RankBiasedOverlap,
     RocCurve,
@@ -37,10 +38,10 @@ if typing.TYPE_CHECKING:
 __all__ = [
     "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve", "HitCurvePoints", "HitCurves", "Interval", "Leaderboard",
-    "PValue", "PrecisionRecallCurve", "RankBiasedOverlap", "RocCurve", "SubtopicCurve", "SubtopicCurves", "SystemValue",
-    "ThresholdCounts", "TieReport", "UserModel", "at_threshold", "average_precision", "compare", "evaluate",
-    "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg", "plot_curves", "plot_evaluations",
-    "plot_figure", "rbo", "read_qrels", "read_run", "scan",
+    "PValue", "PrecisionRecallCurve", "PrecisionRecallGainCurve", "RankBiasedOverlap", "RocCurve", "SubtopicCurve",
+    "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "UserModel", "at_threshold", "average_precision",
+    "compare", "evaluate", "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg", "plot_curves",
+    "plot_evaluations", "plot_figure", "rbo", "read_qrels", "read_run", "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {

@@ -78,6 +78,7 @@ enum {
     HITCURVE_ROC_AUC_FROM_FPR = 27, HITCURVE_ROC_AREA_FROM_FPR = 28,
     HITCURVE_ROC_AUC_FROM_TPR = 29, HITCURVE_ROC_AREA_FROM_TPR = 30,
     HITCURVE_ORDER_ACCURACY = 31,  /* [k?] */
+    HITCURVE_PRG_AUC = 32,
 };
 
 /* The defaults are zeros: clear the struct with memset, then set `size` and the options that differ. A NULL pointer to

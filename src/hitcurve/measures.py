@@ -559,6 +559,10 @@ MEASURES: tuple[Definition, ...] = (
          "ir_measures; without a cutoff it is ROC AUC of the ranked items: Hanley & McNeil 1982, Radiology 143:29",
          method="order_accuracy", cutoffs=_TOP, gaps=True,
          reading="orders without a pair among the first k do not count"),
+    _row("AUPRG", "AUPRG",
+         "area under precision gain over recall gain from 0 to 1; the gain of a precision or recall x is "
+         "(x - p) / ((1 - p) x), p = R/N: 0 at the precision of a random order, 1 at the greatest",
+         "Flach & Kull 2015, NIPS", method="prg_auc", of_all=True),
     _row("AUAC", "AUAC", "area under the accumulation curve, recall over the share of the list: 1/2 for a random order",
          "Truchon & Bayly 2007, J. Chem. Inf. Model. 47:488", method="auac", of_all=True,
          report={"AUAC": "area under the accumulation curve"}),

@@ -110,6 +110,23 @@ class PrecisionRecallCurve(NamedTuple):
     threshold: NDArray[Any] | None
 
 
+class PrecisionRecallGainCurve(NamedTuple):
+    """Corner points of precision gain over recall gain, by increasing threshold.
+
+    Attributes
+    ----------
+    precision_gain, recall_gain
+        The coordinates of the points. The last point has recall gain 0, where a straight line may cross it.
+    threshold
+        ``threshold[i]`` selects the items of point i: their score is the threshold or better. The last point has no
+        threshold. None for a curve without scores.
+    """
+
+    precision_gain: NDArray[np.float64]
+    recall_gain: NDArray[np.float64]
+    threshold: NDArray[Any] | None
+
+
 class RocCurve(NamedTuple):
     """Corner points of the ROC curve, from (0, 0) to (1, 1).
 

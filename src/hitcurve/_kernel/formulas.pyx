@@ -648,6 +648,75 @@ cdef double mean_rank(const Table* table, const Reading* reading) noexcept nogil
     return 0.5 * as_double(halves) / <double>table.num_relevant
 
 
+# ----------------------------------------------------------------------------------------------- precision-recall-gain
+
+cdef double inverse_squares(int64_t first, int64_t number) noexcept nogil:
+    """The sum of 1 / x**2 - 1 / b**2 over whole x from first (above 0) to b - 1, with b = first + number.
+
+    Short sums, and terms of x below ASYMPTOTIC_FROM, are added one by one. The other terms are an integral and corrections
+    (the Euler-Maclaurin formula). The next correction is below 1e-17.
+    """
+    cdef double total = 0.0, carry = 0.0, x = <double>first, b = <double>first + <double>number, m = <double>number, q, t
+    while m > 0.0 and (number <= DIRECT_TERMS or x < ASYMPTOTIC_FROM):
+        add(&total, &carry, m / b * ((x + b) / b) / (x * x))
+        x += 1.0
+        m -= 1.0
+    if m > 0.0:
+        q = x / b
+        t = m / b
+        add(&total, &carry, t * (t / q) / b)
+        add(&total, &carry, 0.5 * t * (1.0 + q) / (x * x))
+        add(&total, &carry, t * (1.0 + q + q * q) / (6.0 * x * x * x))
+        add(&total, &carry, -t * (1.0 + q + q * q + q * q * q + q * q * q * q) / (30.0 * x * x * x * x * x))
+    return total + carry
+
+
+cdef inline double squares_between(double a, double b) noexcept nogil:
+    """1 / a**2 - 1 / b**2, for a <= b."""
+    return (b - a) / a * ((b + a) / b) / (a * b)
+
+
+cdef double prg_auc(const Table* table, const Reading* reading) noexcept nogil:
+    """1 minus the integral of 1 - precision gain over recall gain from 0 to 1.
+
+    At h hits and f others, 1 - precision gain is c f / h, and recall gain is 1 + c - c R / h, with c = R / (N - R). So the
+    rise from a to b hits at f others loses c**2 R / 2 times f (1 / a**2 - 1 / b**2). Recall gain 0 is at R**2 / N hits.
+    """
+    cdef double total = 0.0, carry = 0.0, relevant = <double>table.num_relevant, c, start, seen, others, step, b
+    cdef int64_t first, rest, place
+    cdef Group group = [0, 0, 0, 0, 0, 0, 0]
+    if table.num_relevant == 0 or table.num_items == table.num_relevant:
+        return NAN
+    c = relevant / <double>(table.num_items - table.num_relevant)
+    start = relevant * (relevant / <double>table.num_items)
+    while next_group(table, reading.ties, &group):
+        seen = <double>group.seen
+        b = <double>(group.seen + group.hits)
+        others = <double>group.before
+        if b <= start:
+            continue
+        if reading.ties == TIES_THRESHOLD:  # a straight line
+            step = <double>group.others / <double>group.hits
+            if seen < start:
+                others += step * (start - seen)
+                seen = start
+            add(&total, &carry, (b - seen) / seen / b * (others / seen + <double>(group.before + group.others) / b))
+            continue
+        step = <double>group.others / <double>(group.hits + 1)  # on average, the others before a hit of the group
+        first = group.seen
+        rest = group.hits
+        if seen < start:
+            place = <int64_t>start + 1
+            rest = group.seen + group.hits - place
+            others += step * <double>(place - first)
+            first = place
+            add(&total, &carry, others * squares_between(start, <double>place))
+        if rest > 0:
+            add(&total, &carry, others * squares_between(<double>first, b))
+            add(&total, &carry, step * inverse_squares(first, rest))
+    return 1.0 - (total + carry) * c * c * (0.5 * relevant)
+
+
 # --------------------------------------------------------------------------------------------------- early recognition
 
 cdef inline double weight_below(double alpha, int64_t above, int64_t num_items) noexcept nogil:
@@ -924,6 +993,7 @@ record(MEASURE_PARTIAL_ROC_AUC, "roc_auc", partial_roc_auc, ALL_READINGS, ALL_RA
 record(MEASURE_PARTIAL_ROC_AREA, "roc_auc", partial_roc_area, ALL_READINGS, ALL_RANKS, POSITIVE)
 record(MEASURE_INTERPOLATED_PRECISION, "interpolated_precision", interpolated_precision, ALL_READINGS, 0, NOT_NEGATIVE)
 record(MEASURE_PRECISION_OF_RANKED, "precision", precision_of_ranked, ALL_READINGS, CUTOFF | DIVIDES)
+record(MEASURE_PRG_AUC, "prg_auc", prg_auc, ALL_READINGS, ALL_RANKS)
 record(MEASURE_ROC_AUC_FROM_FPR, "roc_auc", roc_auc_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AREA_FROM_FPR, "roc_auc", roc_area_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AUC_FROM_TPR, "roc_auc", roc_auc_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)

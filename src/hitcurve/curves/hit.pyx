@@ -32,7 +32,9 @@ from hitcurve._base.pickle import MAKERS as _MAKERS, hit_curve, hit_curves
 from hitcurve.curves.base import ManyRankings, OneRanking, as_measure, mean_over, totals
 from hitcurve.curves.sorted import checked_others, other_items, running_sums, sorted_tables, sum_of
 from hitcurve.results import NO_WEIGHTS as _NO_WEIGHTS, WEIGHTED as _WEIGHTED
-from hitcurve.results import HitCurvePoints, PrecisionRecallCurve, RocCurve, ThresholdCounts, TieReport
+from hitcurve.results import (
+    HitCurvePoints, PrecisionRecallCurve, PrecisionRecallGainCurve, RocCurve, ThresholdCounts, TieReport,
+)
 
 cnp.import_array()
 
@@ -728,6 +730,43 @@ cdef class Hits(Curve):
         (0.8333, 0.5)
         """
         return self.measured(formulas.MEASURE_ORDER_ACCURACY, ties, k)
+
+    def prg_auc(self, *, ties="expected"):
+        """Area under the precision-recall-gain curve, over recall gain from 0 to 1 (Flach & Kull 2015).
+
+        With the prevalence p = R / N, the gain of a precision or recall x is (x - p) / ((1 - p) x). A gain is 1 for x = 1, and
+        0 for x = p, the precision of a random order. Recall gain is 0 at R**2 / N hits. The area is 0 if precision is p
+        throughout, and negative where precision is mostly below p.
+
+        Parameters
+        ----------
+        ties : {"expected", "best", "worst", "threshold"}
+            ``"expected"`` is the mean over all orders, in closed form. ``"best"`` puts a group's relevant items first, and
+            ``"worst"`` puts them last: the values of all orders lie between. ``"threshold"`` takes the straight segment
+            across a tie group, as the authors' program does.
+
+        Returns
+        -------
+        float or ndarray
+            At most 1. NaN when all items are relevant, or when there is no relevant item.
+
+        Raises
+        ------
+        ValueError
+            If relevant items were never retrieved, as in ``roc_auc``, or if the items have weights.
+
+        References
+        ----------
+        Flach & Kull (2015), "Precision-recall-gain curves: PR analysis done right", NIPS.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.HitCurve([1, 0, 1, 1, 0, 0], [6, 5, 5, 3, 2, 1])
+        >>> round(curve.prg_auc(), 4), round(curve.prg_auc(ties="threshold"), 4)
+        (0.6458, 0.5833)
+        """
+        return self.measured(formulas.MEASURE_PRG_AUC, ties)
 
     def auac(self, *, ties="expected"):
         """Area under the accumulation curve: recall over the share of the list, by trapezoids.
@@ -1684,6 +1723,58 @@ The hit curve of one ranking: the tie groups that hold a relevant item, and ever
             thresholds = np.append(-np.inf if self.lower_is_better else np.inf, thresholds)
         f, h = np.append(0, f), np.append(0, h)
         return RocCurve(shares(f, f[-1]), shares(h, self.num_relevant), thresholds)
+
+    def precision_recall_gain_curve(self, *, ties="expected"):
+        """Corner points of precision gain over recall gain, from recall gain 1 to 0 (Flach & Kull 2015).
+
+        Straight lines between the points are exact. ``prg_auc`` computes the area below, but under expected ties it is the mean
+        of the areas of all orders.
+
+        Parameters
+        ----------
+        ties : {"expected", "threshold", "best", "worst"}
+            Expected and threshold are straight across a tie group. Best and worst add the corner inside the group.
+
+        Returns
+        -------
+        PrecisionRecallGainCurve
+            The fields are precision_gain, recall_gain and threshold. precision_gain and recall_gain have one entry more than
+            threshold, which is as in ``precision_recall_curve``. The last point, at recall gain 0, lies where R**2 / N
+            relevant items have been passed. When all items are relevant, or when there is no relevant item, the curve is a
+            single point of NaN.
+
+        Raises
+        ------
+        ValueError
+            If relevant items were never retrieved, or if the items have weights.
+
+        References
+        ----------
+        Flach & Kull (2015), "Precision-recall-gain curves: PR analysis done right", NIPS.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> points = hc.HitCurve([1, 1, 0, 0, 1, 0], [8, 8, 6, 4, 4, 2]).precision_recall_gain_curve()
+        >>> points.recall_gain.tolist(), points.precision_gain.round(4).tolist()
+        ([1.0, 1.0, 0.5, 0.5, 0.0], [0.0, 0.3333, 0.5, 1.0, 1.0])
+        """
+        self.needs_plain("precision_recall_gain_curve")
+        self.needs_all("precision_recall_gain_curve")
+        f, h, row, passed = self.corners(ties)
+        thresholds = self.thresholds(row, passed)
+        relevant, others = float(self.num_relevant), float(self.num_items - self.num_relevant)
+        if not relevant or not others:
+            return PrecisionRecallGainCurve(np.full(1, NAN), np.full(1, NAN), None if thresholds is None else thresholds[:0])
+        start = relevant * (relevant / (relevant + others))
+        first = int(np.searchsorted(h, start, "right"))  # the first corner beyond recall gain 0
+        f0, h0 = (float(f[first - 1]), float(h[first - 1])) if first else (0.0, 0.0)
+        crossing = f0 + (float(f[first]) - f0) * ((start - h0) / (float(h[first]) - h0))
+        f, h = np.append(f[first:][::-1], crossing), np.append(h[first:][::-1], start)
+        recall_gain = 1.0 - relevant * (relevant - h) / (others * h)
+        recall_gain[-1] = 0.0
+        return PrecisionRecallGainCurve(1.0 - relevant * f / (others * h), recall_gain,
+                                        None if thresholds is None else thresholds[first:][::-1])
 
     def plot(self, kind="hits", *, ax=None, k=None, band=None, n_resamples=1000, rng=None, log_x=True, **line):
         """Draw the hit curve, or a curve computed from it, with matplotlib.
