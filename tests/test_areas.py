@@ -278,3 +278,29 @@ Y, S = [0, 1, 2], [[3, 2, 1], [1, 2, 3], [2, 1, 3]]
 def test_bad_classes(args, options, kind, text):
     with pytest.raises(kind, match=text):
         hc.multiclass_roc_auc(*args, **options)
+
+
+# --- weights of items with levels ---------------------------------------------------------------------------
+
+
+def test_weighted_ndcg_of_tf_ranking():
+    """sum w g d(rank) by the scores, divided by the same sum in the order of w g: the nDCG of gains times weights."""
+    rng = np.random.default_rng(9)
+    for k in (1, 3, 50):
+        gain, weight = 2.0 ** rng.integers(0, 4, (20, 12)) - 1, rng.integers(1, 9, (20, 12)) / 4
+        score = rng.permuted(np.tile(np.arange(12.0), (20, 1)), axis=1)
+        product, fall = weight * gain, np.where(np.arange(12) < k, 1 / np.log2(np.arange(12) + 2), 0)
+        by_score = np.take_along_axis(product, np.argsort(-score, axis=1), axis=1) @ fall
+        each = by_score / (-np.sort(-product, axis=1) @ fall)
+        curves = hc.GainCurves(product, score)
+        np.testing.assert_allclose(curves.ndcg(k), each, rtol=1e-13)
+        per_list = product.sum(axis=1) / gain.sum(axis=1)
+        expected = float(each @ per_list / per_list.sum())
+        assert curves.mean(f"nDCG@{k}", weights=per_list) == pytest.approx(expected, rel=1e-13)
+
+
+@pytest.mark.parametrize("make", [hc.GainCurve, hc.GainCurves])
+def test_levels_take_no_weights(make):
+    with pytest.raises(ValueError, match="sample_weight is of type list: .* give weight [*] gain as y_true"):
+        make([[2, 1]] if make is hc.GainCurves else [2, 1], [[2, 1]] if make is hc.GainCurves else [2, 1],
+             sample_weight=[1, 2])  # fmt: skip

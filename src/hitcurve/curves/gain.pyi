@@ -39,7 +39,7 @@ def mean_ndcg(
 class GainCurve(Gains[float, int]):
     def __init__(
         self, y_true: _Column, y_score: _Column, *, unretrieved: _Column = None, tiebreak: _Column = None,
-        lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", workers: int = 1,
+        lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", sample_weight: None = None, workers: int = 1,
     ) -> None: ...
     @classmethod
     def from_ranked(cls, levels: _Column, *, num_items: _K = None, unretrieved: _Column = None) -> GainCurve: ...
@@ -70,7 +70,7 @@ class GainCurves(Gains[_Floats, NDArray[Any]]):
     def __init__(
         self, y_true: _Column, y_score: _Column, *, qid: _Column = None, offsets: ArrayLike | None = None,
         mask: _Column = None, unretrieved: Sequence[_Column] | None = None, tiebreak: _Column = None,
-        lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", workers: int = 1,
+        lower_is_better: bool = False, nan_policy: _NanPolicy = "raise", sample_weight: None = None, workers: int = 1,
     ) -> None: ...
     @property
     def qid(self) -> NDArray[Any] | None: ...

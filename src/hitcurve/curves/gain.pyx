@@ -31,9 +31,18 @@ cnp.import_array()
 
 # ----------------------------------------------------------------------------------------------------------- one curve
 
+cdef int unweighted(object sample_weight) except -1:
+    if sample_weight is not None:
+        raise ValueError(f"sample_weight is of type {type(sample_weight).__name__}: measures of levels are not defined for "
+                         "weighted items; for TF-Ranking's nDCG give weight * gain as y_true, and for weights of queries use "
+                         "mean(..., weights=)")
+    return 0
+
+
 @cython.final
 cdef class GainCurve(Gains):
-    """GainCurve(y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise", workers=1)
+    """GainCurve(y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise", \
+sample_weight=None, workers=1)
 --
 
 The gain curve of one ranking of items with levels of relevance, and every measure computed from it.
@@ -51,6 +60,10 @@ The gain curve of one ranking of items with levels of relevance, and every measu
         The levels of items that were never retrieved. A level of 0 changes nothing.
     tiebreak, lower_is_better, nan_policy, workers
         As for ``HitCurve``.
+    sample_weight : None
+        Any other value is an error, because measures of levels are not defined for weighted items. TF-Ranking's nDCG of
+        weighted items is the nDCG of the gains times the weights, ``GainCurve(weight * gain, y_score).ndcg(k)``, without the
+        items of weight 0. Its mean over queries takes the weights sum(weight * gain) / sum(gain).
 
     Attributes
     ----------
@@ -86,11 +99,12 @@ The gain curve of one ranking of items with levels of relevance, and every measu
     1.0
     """
     def __init__(self, y_true, y_score, *, unretrieved=None, tiebreak=None, lower_is_better=False, nan_policy="raise",
-                 workers=1):
+                 sample_weight=None, workers=1):
         cdef Items items
         cdef bint by_lower, lower = parse_lower(lower_is_better)
         if self.curves is not None:
             raise TypeError("a GainCurve is immutable: make a new one")
+        unweighted(sample_weight)
         by_lower = lower
         missing = missing_levels(unretrieved)
         codes, missing_codes, values = coded(y_true, "y_true", missing)
@@ -362,7 +376,7 @@ def _gain_curve_from(score, above, tied, level_offsets, level, level_count, num_
 @cython.final
 cdef class GainCurves(Gains):
     """GainCurves(y_true, y_score, *, qid=None, offsets=None, mask=None, unretrieved=None, tiebreak=None, \
-lower_is_better=False, nan_policy="raise", workers=1)
+lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1)
 --
 
 The gain curves of many rankings: the measures of GainCurve, with a value for each query.
@@ -382,6 +396,8 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
         For each query the levels of items that were never retrieved. A level of 0 changes nothing.
     tiebreak, lower_is_better, nan_policy, workers
         As for ``HitCurves``.
+    sample_weight : None
+        Any other value is an error: see ``GainCurve``. ``mean`` takes weights of queries.
 
     Attributes
     ----------
@@ -403,10 +419,11 @@ The gain curves of many rankings: the measures of GainCurve, with a value for ea
     [0.7602, 0.6309]
     """
     def __init__(self, y_true, y_score, *, qid=None, offsets=None, mask=None, unretrieved=None, tiebreak=None,
-                 lower_is_better=False, nan_policy="raise", workers=1):
+                 lower_is_better=False, nan_policy="raise", sample_weight=None, workers=1):
         cdef Queries queries
         if self.curves is not None:
             raise TypeError("a GainCurves is immutable: make a new one")
+        unweighted(sample_weight)
         lower = by_lower = parse_lower(lower_is_better)
         if mask is not None:
             if qid is not None or offsets is not None or tiebreak is not None:
