@@ -301,6 +301,6 @@ def test_weighted_ndcg_of_tf_ranking():
 
 @pytest.mark.parametrize("make", [hc.GainCurve, hc.GainCurves])
 def test_levels_take_no_weights(make):
-    with pytest.raises(ValueError, match="sample_weight is of type list: .* give weight [*] gain as y_true"):
+    with pytest.raises(ValueError, match=r"sample_weight is of type list: .* give weight \* gain as y_true"):
         make([[2, 1]] if make is hc.GainCurves else [2, 1], [[2, 1]] if make is hc.GainCurves else [2, 1],
              sample_weight=[1, 2])  # fmt: skip

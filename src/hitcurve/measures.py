@@ -504,8 +504,9 @@ MEASURES: tuple[Definition, ...] = (
          "the orders. norm=hits: best and worst are no bounds: fewer hits above the cutoff may give more",
          report={"AP": "average precision"}),
     _row("P", "P@10 P@1% P(norm=ranked)@10",
-         "precision: relevant items among the first k, divided by k (norm=ranked: by min(k, N))",
-         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93; norm=ranked: XGBoost, CatBoost, TF-Ranking",
+         "precision: relevant items among the first k, divided by k",
+         "Kent, Berry, Luehrs & Perry 1955, American Documentation 6:93; norm=ranked, divided by min(k, N): XGBoost, "
+         "CatBoost, TF-Ranking",
          method="precision", synonyms="P_K P_avgjg_K", cutoffs=_AT,
          options=(Option("norm", "normalize", _choice("k", "ranked")),),
          report={"P@K": "hit rate: as a share of the {at}"}),

@@ -993,12 +993,12 @@ record(MEASURE_PARTIAL_ROC_AUC, "roc_auc", partial_roc_auc, ALL_READINGS, ALL_RA
 record(MEASURE_PARTIAL_ROC_AREA, "roc_auc", partial_roc_area, ALL_READINGS, ALL_RANKS, POSITIVE)
 record(MEASURE_INTERPOLATED_PRECISION, "interpolated_precision", interpolated_precision, ALL_READINGS, 0, NOT_NEGATIVE)
 record(MEASURE_PRECISION_OF_RANKED, "precision", precision_of_ranked, ALL_READINGS, CUTOFF | DIVIDES)
-record(MEASURE_PRG_AUC, "prg_auc", prg_auc, ALL_READINGS, ALL_RANKS)
 record(MEASURE_ROC_AUC_FROM_FPR, "roc_auc", roc_auc_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AREA_FROM_FPR, "roc_auc", roc_area_from_fpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AUC_FROM_TPR, "roc_auc", roc_auc_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ROC_AREA_FROM_TPR, "roc_auc", roc_area_from_tpr, ALL_READINGS, ALL_RANKS, SHARE)
 record(MEASURE_ORDER_ACCURACY, "order_accuracy", order_accuracy, NO_THRESHOLD, CUTOFF)
+record(MEASURE_PRG_AUC, "prg_auc", prg_auc, ALL_READINGS, ALL_RANKS)
 
 
 cdef double read_measure(Measure measure, const Table* table, const Reading* reading) noexcept nogil:
