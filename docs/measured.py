@@ -45,6 +45,8 @@ def written(key: str, value: Any) -> str:
 def call(measure: measures.Measure) -> str:
     """The method of a curve that gives the measure, as it is written in Python."""
     keywords = [written(key, value) for key, value in measure.keywords]
+    if measure.rel is not None and measure.record.of == ("subtopics",):
+        keywords.append(f"relevance_level={measure.rel}")
     if measure.ties:
         keywords.append(f'ties="{measure.ties}"')
     method = measure.record.method

@@ -605,6 +605,58 @@ def preferences_of_none(show: Shown) -> None:
     show.same('hc.evaluate(qrels, run, "GroupPrefR", ties=...)["GroupPrefR"]', 1 / 3)
 
 
+@record("Definitions", "α-DCG of 3 at the first rank")
+def first_rank_of_ndeval(show: Shown) -> None:
+    """ndeval divides α-DCG and ERR-IA by the greatest value that the first k documents could have, but its loop begins
+    at the second rank. At k = 1 the value is then the number of subtopics, not a share.
+    """
+    show.given("judged = {'q': {'a': {'x': 1, 'y': 1, 'z': 1}}}", "run = {'q': {'a': 1.0, 'b': 0.5}}")
+
+    def real(name: str) -> Callable[[Any], Any]:
+        def call(m: Any) -> Any:
+            rows = [m.SubtopicQrel("q", topic, "a", 1) for topic in "xyz"]
+            docs = [m.ScoredDoc("q", doc, score) for doc, score in show.names["run"]["q"].items()]
+            return m.RelevanceEvaluator(rows, [name]).evaluate(docs)["q"][name]
+
+        return call
+
+    show.peer("pyndeval", "alpha-DCG@1", 3.0, real("alpha-DCG@1"), lambda: 3.0)
+    show.peer("pyndeval", "alpha-DCG@2", 0.7601875, real("alpha-DCG@2"), lambda: 3 / (3 * (1 + 0.5 / math.log2(3))))
+    show.ours("hc.evaluate(judged, run, 'alpha_DCG@1', subtopics=True).means['alpha_DCG@1']", 1.0)
+    show.ours("hc.evaluate(judged, run, 'alpha_DCG@2', subtopics=True).means['alpha_DCG@2']", 0.7601875)
+    show.same("hc.evaluate(judged, run, 'alpha_DCG@1', subtopics=True, ties=...).means['alpha_DCG@1']", 1.0)
+
+
+@record("Definitions", "The best order has more than the ideal order")
+def greedy_ideal(show: Shown) -> None:
+    """α-nDCG divides by the α-DCG of an ideal order. To find the best order is hard, so ndeval, and with it
+    ir_measures, takes at each rank the document that adds most, and of several such documents the one with the greatest
+    id. Here the document a may come first although it leaves less for the second rank, and the best order is then above
+    1.
+    """
+    show.given("judged = {'q': {'a': {'x': 1, 'y': 1}, 'b': {'x': 1, 'z': 1}, 'c': {'y': 1, 'w': 1}}}",
+               "run = {'q': {'b': 3.0, 'c': 2.0, 'a': 1.0}}")
+
+    def real(names: dict[str, str]) -> Callable[[Any], Any]:
+        def call(m: Any) -> Any:
+            rows = [m.SubtopicQrel("q", topic, names[doc], level)
+                    for doc, levels in show.names["judged"]["q"].items() for topic, level in levels.items()]
+            docs = [m.ScoredDoc("q", names[doc], score) for doc, score in show.names["run"]["q"].items()]
+            return m.RelevanceEvaluator(rows, ["alpha-nDCG@2"]).evaluate(docs)["q"]["alpha-nDCG@2"]
+
+        return call
+
+    gain, best = 1 / math.log2(3), 2 + 2 / math.log2(3)
+    show.peer("pyndeval", "alpha-nDCG@2 of b, c, a", 1.0, real({doc: doc for doc in "abc"}), lambda: best / best)
+    renamed = {"a": "z", "b": "b", "c": "c"}
+    show.peer("pyndeval", "alpha-nDCG@2, with a renamed to z", best / (2 + 1.5 * gain), real(renamed),
+              lambda: best / (2 + 1.5 * gain))
+    show.given("curve = hc.SubtopicCurve([[1, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1]], [1.0, 3.0, 2.0])  # a, b, c")
+    show.ours("curve.alpha_ndcg(2)", best / (2 + 1.5 * gain))
+    show.ours("curve.alpha_ndcg(2, ideal='exact')", 1.0)
+    show.same("curve.alpha_ndcg(2, ties=...)", best / (2 + 1.5 * gain))
+
+
 @record("Definitions", "An enrichment that ignores the scores")
 def ignored_scores(show: Shown) -> None:
     """oddt's `enrichment_factor`, `rie` and `bedroc` take scores and do not look at them: they count on labels that

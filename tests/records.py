@@ -25,6 +25,7 @@ import hitcurve as hc
 PEERS = {  # the package that is installed, and the module that it brings
     "scikit-learn": "sklearn.metrics",
     "pytrec_eval-terrier": "pytrec_eval",
+    "pyndeval": "pyndeval",
     "ir_measures": "ir_measures",
     "ranx": "ranx",
     "rdkit": "rdkit.ML.Scoring.Scoring",
@@ -40,6 +41,7 @@ LAST_RUN = {  # by those who keep these records; the page shows these versions
     "trec_eval": "10.0",
     "scikit-learn": "1.9.1",
     "pytrec_eval-terrier": "0.5.11",
+    "pyndeval": "0.0.8",
     "ir_measures": "0.4.3",
     "ranx": "0.3.21",
     "rdkit": "2026.9.1",

@@ -5,13 +5,16 @@
 
 The provider takes the same judgments and runs as ir_measures. Its numbers are those of ir_measures' pytrec_eval
 provider, also for RR at a cutoff: scores are compared in single precision, and documents of equal score are ranked by
-id, as in trec_eval 9. Compat and Accuracy are those of ir_measures' own providers if no scores are equal.
+id, as in trec_eval 9. Compat and Accuracy are those of ir_measures' own providers if no scores are equal. Measures of
+subtopics have the numbers of its pyndeval provider: scores are compared in double precision, and of documents of equal
+score the smaller id ranks first. At cutoff 1, where ndeval forgets to divide alpha_DCG and ERR_IA by their greatest
+values, they are divided here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any
 
 from hitcurve import evaluate, read_qrels
@@ -51,6 +54,9 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
             ("Accuracy", "cutoff rel"), ("Compat", "p normalize"),
             ("nDCG", "cutoff dcg gains judged_only"), ("RBP", "cutoff p rel!"), ("IPrec", "recall rel judged_only"),
             ("SetP", "rel relative judged_only"), ("SetF", "rel beta judged_only"),
+            ("ERR_IA nERR_IA", "cutoff rel judged_only"), ("alpha_DCG alpha_nDCG", "cutoff alpha rel judged_only"),
+            ("NRBP nNRBP", "alpha beta rel"), ("AP_IA", "rel judged_only"), ("P_IA", "cutoff! rel judged_only"),
+            ("StRecall", "cutoff rel"),
         )
         for name in names.split()
     ] + [
@@ -66,10 +72,16 @@ class HitcurveProvider(_providers.Provider):  # type: ignore[misc, name-defined]
 
 class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
     def __init__(self, measures: list[Any], qrels: Any) -> None:
+        asked = [(one, _ours(one)) for one in measures]
+        self._topics = [pair for pair in asked if "subtopics" in pair[1].record.of]
+        self._measures = [pair for pair in asked if "subtopics" not in pair[1].record.of]
+        records: list[Any] = []
+        if self._topics:
+            qrels = records = list(_ir_measures.util.QrelsConverter(qrels).as_namedtuple_iter())
         nested = _ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
         super().__init__(measures, set(nested))
-        self._measures = [(one, _ours(one)) for one in measures]
-        self._qrels = read_qrels(nested, strict=False) if any(nested.values()) else None
+        self._qrels = read_qrels(nested, strict=False) if self._measures and any(nested.values()) else None
+        self._by_subtopic = read_qrels(_by_subtopic(records), subtopics=True) if records else None
 
     def iter_calc(self, run: Any) -> Iterator[Any]:
         """The values of each query. As in ir_measures, a query without a value of Accuracy is left out."""
@@ -80,28 +92,47 @@ class _Evaluator(_providers.Evaluator):  # type: ignore[misc, name-defined]
         here = {query: docs for query, docs in nested.items() if docs and query in self.qrel_qids}
         for gaps in (False, True):
             asked = [pair for pair in self._measures if pair[1].record.gaps == gaps]
-            if asked:
-                yield from self._values(asked, here, gaps)
+            empty = "skip" if gaps else "zero"
+            queries = yield from _values(self._qrels, asked, here, scores="float32", empty=empty)
+            for theirs, _ in asked if gaps else ():
+                for query in self.qrel_qids - set(queries):
+                    yield _ir_measures.Metric(query_id=query, measure=theirs, value=math.nan)
+        yield from _values(self._by_subtopic, self._topics, _untied(here), subtopics=True)
 
-    def _values(self, asked: list[tuple[Any, Measure]], here: dict[str, Any], gaps: bool) -> Iterator[Any]:
-        queries: list[str] = []  # ir_measures puts its own default for every other query
-        if here and self._qrels is not None:
-            ours = {measure.name: measure for _, measure in asked}
-            found = evaluate(self._qrels, here, list(ours.values()), missing="skip", scores="float32",
-                             empty="skip" if gaps else "zero")
-            queries = found.query_ids
-            for theirs, measure in asked:
-                for query, value in zip(queries, found.values[measure.name].tolist(), strict=True):
-                    yield _ir_measures.Metric(query_id=query, measure=theirs, value=value)
-        for theirs, _ in asked if gaps else ():
-            for query in self.qrel_qids - set(queries):
-                yield _ir_measures.Metric(query_id=query, measure=theirs, value=math.nan)
+
+def _values(qrels: Any, asked: list[tuple[Any, Measure]], run: dict[str, Any],
+            **how: Any) -> Generator[Any, None, list[str]]:  # fmt: skip
+    """The values of each query, and the queries that have them. ir_measures puts its own default for other queries."""
+    if not asked or not run or qrels is None:
+        return []
+    ours = {measure.name: measure for _, measure in asked}
+    found = evaluate(qrels, run, list(ours.values()), missing="skip", **how)
+    for theirs, measure in asked:
+        for query, value in zip(found.query_ids, found.values[measure.name].tolist(), strict=True):
+            yield _ir_measures.Metric(query_id=query, measure=theirs, value=value)
+    return found.query_ids
+
+
+def _by_subtopic(records: list[Any]) -> dict[str, dict[str, dict[str, int]]]:
+    """Judgments by subtopic, which ir_measures calls iteration. The last level of a document for a subtopic counts."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for one in records:
+        levels = found.setdefault(one.query_id, {}).setdefault(one.doc_id, {})
+        levels[getattr(one, "iteration", "0")] = one.relevance
+    return found
+
+
+def _untied(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """The same order of documents by other scores, where of documents of equal score the smaller id ranks first."""
+    return {query: {doc: float(-place) for place, doc in enumerate(sorted(docs, key=lambda doc: (-docs[doc], doc)))}
+            for query, docs in run.items()}  # fmt: skip
 
 
 def _ours(measure: Any) -> Measure:
     """The measure of hitcurve that a measure of ir_measures stands for."""
     options = []
-    for name in ("rel", "judged_only", "relative", "beta", "p", "normalize", "dcg", "T", "min_rel", "max_rel", "gains"):
+    for name in ("rel", "judged_only", "relative", "beta", "p", "normalize", "alpha", "dcg", "T", "min_rel", "max_rel",
+                 "gains"):  # fmt: skip
         value = measure.params.get(name, measure[name] if name in measure.SUPPORTED_PARAMS else NOT_PROVIDED)
         if value is not NOT_PROVIDED and (value is not False or name == "normalize"):
             options.append(f"{name}={value}")

@@ -35,7 +35,7 @@ TIES = ("expected", "best", "worst", "threshold")
 _ORDERS = TIES[:3]
 _BOUNDS = TIES[1:3]
 #: What computes measures of subtopics, besides SubtopicCurve.
-OF_SUBTOPICS = ("hitcurve.SubtopicCurves",)
+OF_SUBTOPICS = ("hitcurve.evaluate", "`hitcurve trec`")
 
 
 class Synonym(NamedTuple):
@@ -210,7 +210,7 @@ class Definition(NamedTuple):
     @property
     def graded(self) -> bool:
         """Whether it uses the levels of relevance themselves, and not only which items are relevant."""
-        return not {"hits", "judged"} & {*self.of}
+        return not {"hits", "judged", "subtopics"} & {*self.of}
 
 
 class Measure(NamedTuple):
@@ -294,7 +294,8 @@ class Measure(NamedTuple):
         value = getattr(curve, self.record.method)
         if not callable(value):
             return value
-        return value(**dict(self.keywords), **({"ties": ties} if self.record.ties else {}))
+        level = {"relevance_level": self.rel} if of_subtopics(curve) and self.rel is not None else {}
+        return value(**dict(self.keywords), **level, **({"ties": ties} if self.record.ties else {}))
 
     def empty(self, curve: _Curves) -> Any:
         """Whether `curve` has no relevant item for this measure: a bool, or an array with a bool for each ranking.
@@ -308,7 +309,7 @@ class Measure(NamedTuple):
         if of_subtopics(curve):
             if "subtopics" not in self.record.of:
                 return self.empty(curve.highest_levels())
-            return curve.num_subtopics(dict(self.keywords).get("relevance_level", 1)) == 0
+            return curve.num_subtopics(self.relevant_level()) == 0
         if not of_levels(curve):
             return curve.num_relevant == 0
         if "gains" not in self.record.of:
@@ -473,7 +474,6 @@ _CHANGES = tuple(Option(name, name, _number("a number that is at least 0", _REAL
 _OF_RUNS = (Option("rel", "rel", _whole), Option("judged_only", "judged_only", _flag))
 _AT = ("k", "fraction")
 _TOP = ("", "k")
-_REL = Option("rel", "relevance_level", _whole)
 _NOVELTY = Option("alpha", "alpha", _number("a number from 0 to 1", _REAL, -1, 1.0000000000000002))
 _NORM = Option("norm", "normalize", _choice("none", "max"))
 _IDEAL = Option("ideal", "ideal", _choice("greedy", "exact"))
@@ -721,51 +721,51 @@ MEASURES: tuple[Definition, ...] = (
          of="gains", method="goodman_kruskal_gamma", of_all=True),
     _row("P_IA", "P_IA@20 P_IA(rel=2)@20",
          "intent-aware precision: the mean over the subtopics of their precision at k",
-         "Agrawal, Gollapudi, Halverson & Ieong 2009, WSDM", cutoffs=("k",), ties=_ORDERS, options=(_REL,),
-         of="subtopics", method="precision_ia"),
+         "Agrawal, Gollapudi, Halverson & Ieong 2009, WSDM", cutoffs=("k",), ties=_ORDERS, of="subtopics",
+         method="precision_ia"),
     _row("AP_IA", "AP_IA AP_IA(rel=2)",
          "intent-aware average precision: the mean over the subtopics of their average precision",
-         "Agrawal, Gollapudi, Halverson & Ieong 2009, WSDM", ties=_ORDERS, options=(_REL,), of="subtopics",
+         "Agrawal, Gollapudi, Halverson & Ieong 2009, WSDM", ties=_ORDERS, of="subtopics",
          method="average_precision_ia", reading=_UNIFORM),
     _row("StRecall", "StRecall@20 StRecall",
          "subtopic recall: the share of the subtopics with a relevant item among the first k",
-         "Zhai, Cohen & Lafferty 2003, SIGIR", cutoffs=_TOP, ties=_ORDERS, options=(_REL,), of="subtopics",
+         "Zhai, Cohen & Lafferty 2003, SIGIR", cutoffs=_TOP, ties=_ORDERS, of="subtopics",
          method="subtopic_recall", reading=_UNIFORM),
     _row("alpha_DCG", "alpha_DCG(alpha=0.5,norm=max)@20 alpha_DCG(alpha=0.5,norm=none)@20",
          "discounted gain by novelty: the sum over ranks and subtopics of (1 - alpha)^(items with the subtopic "
          "above) / log2(rank + 1); alpha is 0.5 by default; norm=max, the default, divides by the value if each of the "
          "first k items had every subtopic, as ndeval does",
          "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Buttcher & MacKinnon 2008, SIGIR", cutoffs=_TOP, ties=_ORDERS,
-         options=(_NOVELTY, _NORM, _REL), defaults={"alpha": 0.5, "norm": "max"}, of="subtopics", method="alpha_dcg",
+         options=(_NOVELTY, _NORM), defaults={"alpha": 0.5, "norm": "max"}, of="subtopics", method="alpha_dcg",
          reading=_UNIFORM),
     _row("alpha_nDCG", "alpha_nDCG(alpha=0.5)@20 alpha_nDCG(alpha=0.5,ideal=exact)@5",
          "alpha-DCG, divided by that of an ideal order of all items; the greedy order, the default, takes at each rank "
          "the item that adds most, which need not give the best order (ideal=exact)",
          "Clarke, Kolla, Cormack, Vechtomova, Ashkan, Buttcher & MacKinnon 2008, SIGIR", cutoffs=_TOP, ties=_ORDERS,
-         options=(_NOVELTY, _IDEAL, _REL), defaults={"alpha": 0.5}, of="subtopics", method="alpha_ndcg",
+         options=(_NOVELTY, _IDEAL), defaults={"alpha": 0.5}, of="subtopics", method="alpha_ndcg",
          reading=_UNIFORM),
     _row("ERR_IA", "ERR_IA(alpha=0.5,norm=max)@20 ERR_IA(alpha=0.5,norm=none)@20",
          "intent-aware ERR: the mean over the subtopics of the sum of alpha (1 - alpha)^(items with the subtopic "
          "above) / rank; alpha is 0.5 by default; norm=max, the default, divides by the value if each of the first k "
          "items had every subtopic, as ndeval does",
          "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM; Clarke, Craswell, Soboroff & Ashkan 2011, WSDM", cutoffs=_TOP,
-         ties=_ORDERS, options=(_NOVELTY, _NORM, _REL), defaults={"alpha": 0.5, "norm": "max"}, of="subtopics",
+         ties=_ORDERS, options=(_NOVELTY, _NORM), defaults={"alpha": 0.5, "norm": "max"}, of="subtopics",
          method="err_ia", reading=_UNIFORM),
     _row("nERR_IA", "nERR_IA(alpha=0.5)@20 nERR_IA(alpha=0.5,ideal=exact)@5",
          "ERR-IA, divided by that of an ideal order of all items, as in alpha_nDCG",
          "Chapelle, Metzler, Zhang & Grinspan 2009, CIKM; Clarke, Craswell, Soboroff & Ashkan 2011, WSDM", cutoffs=_TOP,
-         ties=_ORDERS, options=(_NOVELTY, _IDEAL, _REL), defaults={"alpha": 0.5}, of="subtopics", method="nerr_ia",
+         ties=_ORDERS, options=(_NOVELTY, _IDEAL), defaults={"alpha": 0.5}, of="subtopics", method="nerr_ia",
          reading=_UNIFORM),
     _row("NRBP", "NRBP(alpha=0.5,beta=0.5)",
          "novelty- and rank-biased precision: (1 - (1 - alpha) beta) times the mean over the subtopics of the sum of "
          "(1 - alpha)^(items with the subtopic above) beta^(rank - 1); alpha and beta are 0.5 by default",
          "Clarke, Kolla & Vechtomova 2009, ICTIR", cutoffs=_TOP, ties=_ORDERS,
-         options=(_NOVELTY, Option("beta", "beta", _share), _REL), defaults={"alpha": 0.5, "beta": 0.5}, of="subtopics",
+         options=(_NOVELTY, Option("beta", "beta", _share)), defaults={"alpha": 0.5, "beta": 0.5}, of="subtopics",
          method="nrbp", reading=_UNIFORM),
     _row("nNRBP", "nNRBP(alpha=0.5,beta=0.5) nNRBP(alpha=0.5,beta=0.5,ideal=exact)@5",
          "NRBP, divided by that of an ideal order of all items, as in alpha_nDCG",
          "Clarke, Kolla & Vechtomova 2009, ICTIR", cutoffs=_TOP, ties=_ORDERS,
-         options=(_NOVELTY, Option("beta", "beta", _share), _IDEAL, _REL), defaults={"alpha": 0.5, "beta": 0.5},
+         options=(_NOVELTY, Option("beta", "beta", _share), _IDEAL), defaults={"alpha": 0.5, "beta": 0.5},
          of="subtopics", method="nnrbp", reading=_UNIFORM),
     _row("Bpref", "Bpref",
          "the mean over relevant items of 1 - min(judged others ranked above it, R) / min(judged others, R); "

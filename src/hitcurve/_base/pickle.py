@@ -39,6 +39,10 @@ def judgment_groups(*parts: Any) -> Any:
     return _of("hitcurve.retrieval.groups", "JudgmentGroups")(*parts)
 
 
+def judgments_of_subtopics(*columns: Any) -> Any:
+    return _of("hitcurve.retrieval.topics", "judgments_of_subtopics")(*columns)
+
+
 def _of(module: str, name: str) -> Callable[..., Any]:
     """The maker of the class `name`. Importing `module` adds the maker to `MAKERS`."""
     from importlib import import_module  # which few programs need

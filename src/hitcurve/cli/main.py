@@ -19,8 +19,9 @@ __all__ = ["main"]
 # The options of the command, by the arguments that errors of the library name.
 _OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient", "ties": "--ties",
             "rank_by": "--rank-by", "depth": "-M", "missing": "--missing", "empty": "--empty",
-            "na": "--na", "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive"}  # fmt: skip
-_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'([^']+)'|(\d+)\b|False\b)")
+            "na": "--na", "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive",
+            "subtopics": "--subtopics"}  # fmt: skip
+_ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'([^']+)'|(\d+)\b|False\b|True\b)")
 _BROKEN_PIPE = 141  # the status of a program whose output pipe was closed
 _INTERRUPTED = 130  # the status of a program that Ctrl-C stopped
 

@@ -102,8 +102,9 @@ _OPTIONS: tuple[Option, ...] = (
     ("--empty", "HOW", "queries without relevant items: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "leave out unjudged documents (default: they are not relevant)", {}),
     ("-M", "DEPTH", "use the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
-    ("--trec-eval", "VERSION", "version of trec_eval to reproduce: 10 (default), or 9, which reads scores in single "
-     "precision and rounds recall levels up", {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
+    ("--trec-eval", "VERSION", "10 (default) or 9 (single precision, recall levels rounded up)",
+     {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
+    ("--subtopics", None, "the second column of QRELS is a subtopic (default: ignored)", {}),
     ("--lenient", None, "read bad lines as trec_eval does, and warn (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
      "csv (names can be formulas)", {"choices": _FORMS, "default": "table"}),
@@ -214,7 +215,8 @@ def _run(options: argparse.Namespace) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the evaluations hold these warnings too
         grouped = options.qrels_format if options.qrels_format in _GROUPED else None
-        qrels = read_qrels(options.qrels, strict=not options.lenient, format=grouped)
+        qrels = read_qrels(options.qrels, strict=not options.lenient, format=grouped,
+                           subtopics=options.subtopics)
         found = evaluate(
             qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,

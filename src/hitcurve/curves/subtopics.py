@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 else:
     _Curve = Curve
 
-__all__ = ["SubtopicCurve", "SubtopicCurves", "Subtopics"]
+__all__ = ["SubtopicCurve", "SubtopicCurves", "Subtopics", "subtopic_curves_of"]
 
 _NORMALIZE = ("none", "max")
 _IDEALS = ("greedy", "exact")
@@ -1006,6 +1006,13 @@ def _curve_from(*parts: Any) -> Subtopics:
 
 def _curves_from(*parts: Any) -> Subtopics:
     return _made(SubtopicCurves, GainCurves, *parts)
+
+
+def subtopic_curves_of(table: GainCurves, sets: Sets, pool: tuple[Any, Any], names: tuple[Any, ...]) -> SubtopicCurves:
+    """Curves of gain curves whose levels are codes, without a check or a copy."""
+    made = SubtopicCurves.__new__(SubtopicCurves)
+    made._keep(table, sets, pool, names)
+    return made
 
 
 MAKERS.update(SubtopicCurve=_curve_from, SubtopicCurves=_curves_from)

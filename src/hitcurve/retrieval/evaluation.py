@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 from hitcurve._base.words import many
 from hitcurve.retrieval.names import measure_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hitcurve import GainCurves, HitCurves
+    from hitcurve import GainCurves, HitCurves, SubtopicCurves
 
 __all__ = ["Evaluation", "Named", "Table", "TieBand"]
 
@@ -126,22 +126,25 @@ class Evaluation(Evaluated):
     _curves: Callable[[], GainCurves | None]
     relevance_level: int = 1
     tag: str = ""
+    _topics: Callable[[], SubtopicCurves | None] = lambda: None
 
     # A pickle has plain dicts and tuples: it names no class of this module, which may move.
     def __getstate__(self) -> dict[str, Any]:
         band = {name: tuple(one) for name, one in self._band().items()}
         return {**self.__dict__, "values": dict(self.values), "means": dict(self.means), "_band": band,
-                "_tables": self._tables(), "_curves": self._curves(), "_asked": dict(self.means.asked)}
+                "_tables": self._tables(), "_curves": self._curves(), "_asked": dict(self.means.asked),
+                "_topics": self._topics()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from copy import copy
         from functools import partial
 
         asked, curves, tables = state.pop("_asked"), state["_curves"], state["_tables"]
+        topics = state.pop("_topics", None)
         band = Named({name: TieBand(*one) for name, one in state["_band"].items()}, asked)
         self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
                           "_band": partial(copy, band), "_tables": lambda: tables,
-                          "_curves": lambda: curves}
+                          "_curves": lambda: curves, "_topics": lambda: topics}
 
     def tie_report(self) -> Named[TieBand]:
         """For each measure, the mean with all ties at their worst, at their expected value, and at their best.
@@ -164,10 +167,12 @@ class Evaluation(Evaluated):
         return self._band()
 
     @overload
-    def curves(self, level: None = ...) -> GainCurves: ...
+    def curves(self, level: None = ..., *, subtopics: Literal[False] = ...) -> GainCurves: ...
     @overload
-    def curves(self, level: int) -> HitCurves: ...
-    def curves(self, level: int | None = None) -> GainCurves | HitCurves:
+    def curves(self, level: int, *, subtopics: Literal[False] = ...) -> HitCurves: ...
+    @overload
+    def curves(self, level: None = ..., *, subtopics: Literal[True]) -> SubtopicCurves: ...
+    def curves(self, level: int | None = None, *, subtopics: bool = False) -> GainCurves | HitCurves | SubtopicCurves:
         """The curves of the run, a curve for each of `query_ids`, with every measure, interval and resample.
 
         The gain of a document is its level, or 0 if its level is below 0 or it has no judgment. A relevant document
@@ -180,15 +185,18 @@ class Evaluation(Evaluated):
         ----------
         level : int, optional
             The lowest relevant level, above 0, for hit curves. None makes gain curves.
+        subtopics : bool
+            True makes the curves of subtopics, for judgments by subtopic.
 
         Returns
         -------
-        GainCurves or HitCurves
+        GainCurves, HitCurves or SubtopicCurves
 
         Raises
         ------
         ValueError
-            If `level` is not above 0, or if the judgments have judgment groups.
+            If `level` is not above 0, if the judgments have judgment groups, if they have no subtopics, or if `level`
+            and `subtopics` are both given.
 
         Notes
         -----
@@ -204,6 +212,14 @@ class Evaluation(Evaluated):
         >>> curves.q_measure().round(4).tolist(), found.curves(level=2).average_precision().round(4).tolist()
         ([0.6167], [0.3333])
         """
+        if subtopics:
+            found = self._topics()
+            if level is not None:
+                raise ValueError(f"level={level} and subtopics=True are both given: curves of subtopics have every "
+                                 "level")
+            if found is None:
+                raise ValueError("the judgments have no subtopics: evaluate with subtopics=True")
+            return found
         curves = self._curves()
         if curves is None:
             raise ValueError(f"{self.name}: with judgment groups a query has no single curve")

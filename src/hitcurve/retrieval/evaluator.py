@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.curves.gain import GainCurves
+    from hitcurve.curves.subtopics import SubtopicCurves
     from hitcurve.retrieval.judged import CurvePlan, RunCurves
 
 __all__ = ["Evaluator", "evaluate"]
@@ -65,7 +66,8 @@ class Evaluator:
 
     Parameters
     ----------
-    qrels, measures, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict, workers
+    qrels, measures, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict,
+    subtopics, workers
         As for `evaluate`.
 
     Raises
@@ -90,13 +92,13 @@ class Evaluator:
     def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
                  scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
                  judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-                 workers: int = 1) -> None:
+                 subtopics: bool = False, workers: int = 1) -> None:
         chosen = {"ties": ties, "rank_by": rank_by, "scores": scores, "missing": missing, "extra": extra,
                   "empty": empty}
         for option, value in chosen.items():
             check_choice(value, option, _CHOICES[option])
         self._options = {"measures": measures, **chosen, "judged_only": judged_only, "relevance_level": relevance_level,
-                         "depth": depth, "strict": strict, "workers": workers}
+                         "depth": depth, "strict": strict, "subtopics": subtopics, "workers": workers}
         self._depth = -1 if depth is None else check_rank(min(whole_number(depth, "depth"), _BEYOND), "depth")
         if rank_by != "score" and ties != "docid":
             raise ValueError(f"ties={ties!r} cannot be combined with rank_by={rank_by!r}, which uses no scores")
@@ -113,14 +115,20 @@ class Evaluator:
         self._names = {one.name: name for name, one in self._asked.items()}
         self._by_group: JudgmentGroups | None = None
         groups = self._groups(ties, self._measures)  # or an error, before the qrels are read
-        read = read_qrels(qrels, strict=strict)
+        read = read_qrels(qrels, strict=strict, subtopics=subtopics)
         self._qrels = read.qrels if isinstance(read, JudgmentGroups) else read
         self._passed, self._num_relevant = read.passed, read.num_relevant
         if isinstance(read, JudgmentGroups):
             self._by_group = read
             groups = self._groups(ties, self._measures)
             self._check_groups(read, groups)
-        self._judge = Judge(self._qrels, rank_by, single, strict, any("all" in one.record.of for one in self._measures))
+        self._topics = self._qrels.topics
+        for one in self._measures:
+            if "subtopics" in one.record.of and self._topics is None:
+                raise ValueError(f"{self._names[one.name]}: {self._qrels.source} has no subtopics: pass subtopics=True "
+                                 "and judgments by subtopic")
+        self._judge = Judge(self._qrels if self._topics is None else self._topics.codes, rank_by, single, strict,
+                            any("all" in one.record.of for one in self._measures))
         self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
         untied = groups if ties == "docid" else self._groups("docid", self._measures)
@@ -287,6 +295,8 @@ class Evaluator:
 
     def _of(self, run: Any, name: str | None, progress: Told) -> Evaluation:
         judged = self._judge(run, progress)
+        if self._topics is not None:
+            judged = self._topics.judged(self._qrels, judged)
         counted = self._counted(judged)
         notes = self._notes(judged)
         found = _Found(self, judged, counted)
@@ -298,6 +308,7 @@ class Evaluator:
             Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
             counted.counts(judged), dict(self._definitions), notes, self._ties, self._rank_by, counted.missing,
             [decoded(one) for one in judged.others], found.band, found.tables, found.curves, self._level, tag,
+            found.topics,
         )
 
     def _counted(self, judged: Judged) -> _Counted:
@@ -440,7 +451,7 @@ class _Found:
             return Named({}, by._names)
         # A mean over several judgment groups has no bounds.
         several = by._by_group is not None and by._by_group.several_groups
-        bounded = [one for one in touched if _of_preferences(one) or not several]
+        bounded = [one for one in touched if not _bounds_may_lack(one) and (_of_preferences(one) or not several)]
         of = {ties: [one for one in (touched if ties == "expected" else bounded) if ties in one.record.ties]
               for ties in ("worst", "expected", "best")}  # fmt: skip
         planned = {ties: by._planned(by._groups(ties, measures), measures) for ties, measures in of.items()}
@@ -474,13 +485,22 @@ class _Found:
         return number, rows
 
     def curves(self) -> GainCurves | None:
+        if self._by._by_group is not None:
+            return None
+        return self._run().gains(self._tied, self._by._judged_only)
+
+    def topics(self) -> SubtopicCurves | None:
+        return None if self._by._topics is None else self._run().topics(self._tied, self._by._judged_only)
+
+    @property
+    def _tied(self) -> bool:
+        """Whether documents of equal score are a tie group."""
+        return self._by._rank_by == "score" and self._by._ties != "docid"
+
+    def _run(self) -> RunCurves:
         from hitcurve.retrieval.judged import RunCurves
 
-        by = self._by
-        if by._by_group is not None:
-            return None
-        run = RunCurves(self._judged, by._depth, self._counted.places, self._counted.query_ids)
-        return run.gains(by._rank_by == "score" and by._ties != "docid", by._judged_only)
+        return RunCurves(self._judged, self._by._depth, self._counted.places, self._counted.query_ids)
 
 
 @overload
@@ -488,7 +508,7 @@ def evaluate(
     qrels: Any, run: list[list[int]], measures: Asked = ..., *, name: str | None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 @overload
@@ -496,7 +516,7 @@ def evaluate(
     qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, name: None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> list[Evaluation]: ...
 @overload
@@ -504,7 +524,7 @@ def evaluate(
     qrels: Any, run: Mapping[str, Path | Run], measures: Asked = ..., *, name: None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> dict[str, Evaluation]: ...
 @overload
@@ -512,14 +532,14 @@ def evaluate(
     qrels: Any, run: Any, measures: Asked = ..., *, name: str | None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., workers: int = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 def evaluate(
     qrels: Any, run: Any, measures: Asked = DEFAULT, *, name: str | None = None, rank_by: str = "score",
     ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
     judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-    workers: int = 1, progress: Callable[[int], None] | bool | None = None,
+    subtopics: bool = False, workers: int = 1, progress: Callable[[int], None] | bool | None = None,
 ) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
     """Measure one or several runs against relevance judgments.
 
@@ -569,6 +589,9 @@ def evaluate(
         Only the first `depth` documents of each query count. `depth` needs ``ties="docid"``, or an order by `rank_by`.
     strict : bool
         See `read_run`.
+    subtopics : bool
+        True reads judgments by subtopic: see `read_qrels`. Measures of subtopics, such as ``"alpha_nDCG@20"``, need
+        them. For all other measures a document has its highest level over the subtopics.
     workers : int
         The number of threads for a list of runs, at most the number of cores; -1 takes all cores.
     progress : bool or callable, optional
@@ -614,7 +637,8 @@ def evaluate(
         raise TypeError(f"progress is {progress!r}: it must be True, False or a callable")
     evaluator = Evaluator(
         qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
-        judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, workers=workers)
+        judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, subtopics=subtopics,
+        workers=workers)
     if not isinstance(progress, bool):
         return evaluator._evaluated(run, name, progress)  # type: ignore[no-any-return]
     with Progress(progress) as shown:
@@ -665,6 +689,11 @@ def _bound(bound: float, value: float, further: Callable[[float, float], float])
 
 def _of_preferences(measure: Measure) -> bool:
     return "preferences" in measure.record.of
+
+
+def _bounds_may_lack(measure: Measure) -> bool:
+    """Whether the data decide if the best and the worst order of ties are known."""
+    return "subtopics" in measure.record.of and bool(measure.record.reading)
 
 
 def _is_summed(measure: Measure, reading: str) -> bool:

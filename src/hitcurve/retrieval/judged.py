@@ -16,6 +16,8 @@ from hitcurve.retrieval.runs import Judged, Qrels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hitcurve.curves.subtopics import SubtopicCurves
+
 __all__ = ["CurvePlan", "RunCurves"]
 
 
@@ -49,7 +51,8 @@ class CurvePlan(NamedTuple):
             curves = run.curves_for(one, tied, self.judged_only, self.relevance_level)
             # A single order has no ties, so any reading of ties gives the same value.
             ties = self.reading if tied else one.record.ties[0] if one.record.ties else "expected"
-            plain = one._replace(judged_only=False, rel=None, keywords=tuple(
+            level = one.relevant_level(self.relevance_level) if "subtopics" in one.record.of else None
+            plain = one._replace(judged_only=False, rel=level, keywords=tuple(
                 pair for pair in one.keywords if pair[0] != "relevance_level"))  # these curves have it
             row[:] = plain(curves, ties)
             row[plain.empty(curves) | (curves.num_items == 0) & (not one.record.gaps)] = 0.0
@@ -75,10 +78,14 @@ class RunCurves:
         self._qid = None if query_ids is None else np.array(query_ids, dtype=str)
         self._gains: dict[tuple[bool, bool, int | None], GainCurves] = {}
         self._hits: dict[tuple[bool, bool, int], HitCurves] = {}
+        self._topics: dict[tuple[bool, bool], SubtopicCurves] = {}
         self.num_queries = len(self._places)
 
-    def curves_for(self, measure: Measure, tied: bool, judged_only: bool, level: int) -> GainCurves | HitCurves:
+    def curves_for(self, measure: Measure, tied: bool, judged_only: bool,
+                   level: int) -> GainCurves | HitCurves | SubtopicCurves:  # fmt: skip
         """The curves for a measure; `level` is the lowest relevant level if the measure's name has no level."""
+        if "subtopics" in measure.record.of:
+            return self.topics(tied, judged_only)
         if measure.record.graded:
             return self.gains(tied, judged_only, measure.rel)
         return self.hits(tied, judged_only, measure.relevant_level(level))
@@ -99,6 +106,18 @@ class RunCurves:
             self._gains[key] = gain_curves_of(False, *run_tables(self._judged, self._places, tied, judged_only,
                                                                  self._depth, least), self._qid)
         return self._gains[key]
+
+    def topics(self, tied: bool, judged_only: bool) -> SubtopicCurves:
+        """The curves of subtopics, if the judgments have subtopics."""
+        from hitcurve.curves.subtopics import subtopic_curves_of
+
+        key = tied, judged_only
+        if key not in self._topics:
+            held, coded = self._judged.qrels.topics, self._judged.coded
+            made = run_tables(coded, self._places, tied, judged_only, self._depth, None)
+            table = gain_curves_of(False, *made, self._qid)
+            self._topics[key] = subtopic_curves_of(table, held.sets, held.pool_of(self._places), held.names)
+        return self._topics[key]
 
     def hits(self, tied: bool, judged_only: bool, least: int) -> HitCurves:
         """The hit curves for which documents of this level or higher are relevant."""

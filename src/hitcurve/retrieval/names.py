@@ -22,8 +22,6 @@ def resolve(measures: Any) -> dict[str, Measure]:
     for one in [measures] if single else measures:
         named = _named(one)
         for name, measure in named:
-            if "subtopics" in measure.record.of:
-                measure.reading()  # raises an error that names the curves that have it
             if not measure.record.of_runs:
                 curve = "HitCurves" if "hits" in measure.record.of else "GainCurves"
                 raise ValueError(f"{measure.name} needs every item of the collection, but a run lists only some "

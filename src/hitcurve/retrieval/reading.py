@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -43,8 +44,10 @@ _RUN = ("score",)
 def read_qrels(source: Any, *, strict: bool = ...,
                format: Literal["prefs", "qrels_prefs", "qrels_jg"]) -> JudgmentGroups: ...
 @overload
-def read_qrels(source: Any, *, strict: bool = ..., format: str | None = ...) -> Qrels: ...
-def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -> Qrels | JudgmentGroups:
+def read_qrels(source: Any, *, strict: bool = ..., format: str | None = ...,
+               subtopics: bool = ...) -> Qrels: ...
+def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
+               subtopics: bool = False) -> Qrels | JudgmentGroups:
     """Read relevance judgments.
 
     Parameters
@@ -72,6 +75,11 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
         ``"qrels_prefs"``: query, group, document and relevance. ``"qrels_jg"``: the same, with a whole number as
         relevance. For these, `source` may also be a dict ``{query: {group: {document: relevance}}}``, with subgroups
         between groups and documents for ``"prefs"``.
+    subtopics : bool, default False
+        True reads judgments by subtopic, which measures of diversity need. The source is a file of TREC's web tracks
+        (query, subtopic, document, level), a dict ``{query: {document: {subtopic: level}}}``, a data frame or a Parquet
+        file with a column ``subtopic`` (or ``subtopic_id``, ``iteration``), or named tuples with such a field. For
+        measures without subtopics, the level of a document is its highest level over the subtopics.
 
     Returns
     -------
@@ -94,12 +102,17 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     >>> hc.read_qrels([[4, 7], [2], [7, 1, 3]])
     Qrels('qrels': 3 queries, 6 judgments)
     """
+    by_subtopic = check_flag(subtopics, "subtopics")
+    if by_subtopic and (isinstance(source, JudgmentGroups) or format in GROUPED):
+        raise ValueError("subtopics=True cannot be combined with judgment groups")
     if isinstance(source, JudgmentGroups):
         return source
     if format in GROUPED:
         groups = read_groups(source, format, strict)
         warn(groups.passed)
         return groups
+    if by_subtopic:
+        return _by_subtopic(source, "qrels", check_flag(strict, "strict"), format)
     found = _read(Qrels, source, "qrels", strict, format)
     if isinstance(found, Qrels):
         return found
@@ -114,6 +127,88 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None) -
     if cut.any():
         warn([f"{name}: {many(int(cut.sum()), 'relevances')} other than a whole number: the fraction is cut off"])
     return Qrels.from_columns(starts, names, docs, whole, name, None, listed)
+
+
+_SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
+
+
+def _by_subtopic(source: Any, name: str, strict: bool, format: str | None) -> Qrels:
+    """The judgments of a source by subtopic."""
+    from hitcurve.retrieval.topics import by_subtopic
+
+    if format not in (None, "trec"):
+        raise ValueError(f"format={format!r} cannot be combined with subtopics=True: pass a TREC file, a dict or a "
+                         "frame")
+    if isinstance(source, Qrels):
+        if source.topics is None:
+            raise ValueError(f"{source.source} was read without subtopics: read it with subtopics=True")
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        with opened_text(source) as (name, text):
+            if text is not None:
+                return by_subtopic(*_web_track(bytes(text), name, strict), name)
+        source, name = parquet(source), name
+    columns = _topic_columns(source, name)
+    values = _numbers(columns[3], "relevance", name, np.zeros(1, np.int64), columns[0][:1], columns[2])
+    whole = np.trunc(values)
+    for wrong, text in ((whole != values, "it must be a whole number"), (~(np.abs(whole) <= 1e9), "it must lie from "
+                        "-1000000000 to 1000000000")):  # fmt: skip
+        for row in np.flatnonzero(wrong)[:1]:
+            raise ValueError(f"{name}: the relevance in row {row} is {values[row]:g}: {text}")
+    return by_subtopic(*columns[:3], whole.astype(np.int64).tolist(), name)
+
+
+def _web_track(text: bytes, name: str, strict: bool) -> tuple[list[str], list[str], list[str], list[int]]:
+    """The columns of a file with a query, a subtopic, a document and a level in each line."""
+    columns: tuple[list[str], list[str], list[str], list[int]] = [], [], [], []
+    lenient = 0
+    for at, line in enumerate(text.split(b"\n"), 1):
+        cells = line.decode("utf-8", "surrogateescape").split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        whole = re.match(r"[+-]?\d{1,9}", cells[3], re.ASCII) if len(cells) > 3 else None
+        exact = len(cells) == 4 and whole is not None and whole[0] == cells[3]
+        if not exact and (strict or len(cells) < 4):
+            said = f"there are {many(len(cells), 'columns')}, not 4" if len(cells) != 4 else (
+                f"the relevance {cells[3]!r} is not a whole number")  # fmt: skip
+            raise ValueError(f"{name}, line {at}: {said}: query, subtopic, document and level")
+        lenient += not exact
+        for column, cell in zip(columns[:3], cells, strict=False):
+            column.append(cell)
+        columns[3].append(int(whole[0]) if whole else 0)
+    if lenient:
+        warn([f"{name}: {many(lenient, 'lines')} other than four columns with a whole number"])
+    return columns
+
+
+def _topic_columns(source: Any, name: str) -> tuple[list[str], list[str], list[str], Any]:
+    """The columns query, subtopic, document and level of a dict, a frame or named tuples."""
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        source = source.collect()  # a LazyFrame of polars
+    if isinstance(source, Mapping) and not any(key in source for key in QUERY):
+        columns: tuple[list[str], list[str], list[str], list[Any]] = [], [], [], []
+        for query, docs in source.items():
+            for doc, levels in (docs if isinstance(docs, Mapping) else {}).items():
+                if not isinstance(levels, Mapping):
+                    raise TypeError(f"{name}: document {doc!r} of query {query!r} holds {quoted(levels)}, not a "
+                                    "mapping of subtopics to levels")
+                for topic, level in levels.items():
+                    for column, one in zip(columns[:3], (query, topic, doc), strict=True):
+                        column.append(_id(one, name))
+                    columns[3].append(level)
+        return columns
+    if isinstance(source, (list, tuple)) and source and hasattr(source[0], "query_id"):
+        field = next((one for one in _SUBTOPIC if hasattr(source[0], one)), _SUBTOPIC[0])
+        fields = {"query_id": "query_id", "subtopic": field, "doc_id": "doc_id", "relevance": "relevance"}
+        source = {key: [getattr(one, of) for one in source] for key, of in fields.items()}
+    ids = [_ids(_column(source, names, name, ids=True), names[0], name) for names in (QUERY, _SUBTOPIC, DOC)]
+    return ids[0], ids[1], ids[2], _column(source, _QRELS, name)
+
+
+def _ids(column: Any, what: str, name: str) -> list[str]:
+    if isinstance(column, np.ndarray):
+        return list(map(str, column.tolist()))
+    return [decoded(one) if isinstance(one, bytes) else one for one in _texts(column, what, name)]
 
 
 def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> Run:

@@ -58,6 +58,7 @@ cdef class Qrels(Grouped):
     cdef Names union             # the documents of all queries, each once, made on first use
     cdef dict numbers            # the numbers of the queries, by their ids, made on first use
     cdef list ids                # the ids of each query's documents, made on first use
+    cdef public object topics    # Topics, if documents are judged by subtopic; else None
     cdef int32_t* spare          # an array of zeros with an entry for each query, for the next `Judged`; or NULL
 
     cdef Names of_any(self)
@@ -99,6 +100,7 @@ cdef class Judged:
     cdef Py_ssize_t num_sections
     cdef Py_ssize_t room_sections
     cdef int32_t* places         # per query of the qrels: its section, from 1 on; 0: not in the run
+    cdef public object coded     # the same documents with codes in place of levels, if they are judged by subtopic
 
     @staticmethod
     cdef Judged start(Qrels qrels, str source, str tag, str order, bint single)

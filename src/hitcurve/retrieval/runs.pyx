@@ -19,11 +19,11 @@ from hitcurve.retrieval.lines cimport (
     NO_TROUBLE, TROUBLE_MEMORY, TROUBLE_RANK, TROUBLE_TWICE, Doc, Docs, Parser, Trouble, line_number, mixed, parse_from,
     parse_query, passed_notes, raise_trouble, set_text, shown, start_parser, tag_of, trouble)
 from hitcurve.retrieval.ranks cimport (
-    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Work, check_twice, fill_table, find_integers, find_slot,
+    DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Row, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
 
 from hitcurve._base.words import many
-from hitcurve._base.pickle import MAKERS as _MAKERS, judgments_or_run
+from hitcurve._base.pickle import MAKERS as _MAKERS, judgments_of_subtopics, judgments_or_run
 
 cnp.import_array()
 
@@ -325,8 +325,13 @@ cdef class Grouped:
                 if bad >= 0:
                     break
         if bad >= 0:
-            raise_document(self.source, self.begin, self.length, TROUBLE_TWICE, name_bytes(&self.names.docs.items[q]),
-                           &self.docs.items[self.offsets[q] + bad], &self.docs.items[self.offsets[q] + before])
+            try:
+                raise_document(self.source, self.begin, self.length, TROUBLE_TWICE, name_bytes(&self.names.docs.items[q]),
+                               &self.docs.items[self.offsets[q] + bad], &self.docs.items[self.offsets[q] + before])
+            except ValueError as error:
+                if keep:
+                    raise ValueError(f"{error}; subtopics=True reads judgments by subtopic") from None
+                raise
         if not keep:
             PyMem_RawFree(self.slots)
             self.slots = NULL
@@ -343,6 +348,9 @@ cdef class Grouped:
         return type(self).from_columns(starts, names, list(map(str, docs.tolist())), *others)
 
     def __reduce__(self):
+        topics = getattr(self, "topics", None)
+        if topics is not None:
+            return judgments_of_subtopics, topics.parts
         if self.columns is not None:
             starts, names, docs, values, source, ranks, *rest = self.columns
             return judgments_or_run, (type(self).__name__, np.asarray(starts), names, docs, np.asarray(values), source,
@@ -352,7 +360,9 @@ cdef class Grouped:
 
     def __repr__(self):
         what = "judgments" if isinstance(self, Qrels) else "documents"
-        return f"{type(self).__name__}({self.source!r}: {many(len(self), 'queries')}, {many(self.num_docs, what)})"
+        topics = getattr(self, "topics", None)
+        more = "" if topics is None else f", {many(len(topics.names), 'subtopics')}"
+        return f"{type(self).__name__}({self.source!r}: {many(len(self), 'queries')}, {many(self.num_docs, what)}{more})"
 
 
 @cython.final
@@ -567,6 +577,27 @@ cdef class Judged:
             self.rows.size = before
             return False
         return True
+
+    def with_levels(self, Qrels qrels, const int64_t[::1] levels):
+        """The same documents with other levels: level c becomes levels[c] if c is above 0. `qrels` has the same queries."""
+        cdef Judged found = Judged.start(qrels, self.source, self.tag, "score", self.single)
+        cdef Py_ssize_t i
+        cdef int64_t first
+        cdef Row row
+        found.order, found.others, found.passed, found.by_any = self.order, self.others, self.passed, self.by_any
+        found.contradicting, found.contradicted = self.contradicting, self.contradicted
+        if not grow(<void**>&found.rows.items, &found.rows.capacity, self.rows.size, sizeof(Row)):
+            raise MemoryError
+        for i in range(self.num_sections):
+            first = found.rows.size
+            for row in self.rows.items[self.sections[i].first:self.sections[i].last]:
+                if row.level > 0:
+                    row.level = levels[row.level]
+                found.rows.items[found.rows.size] = row
+                found.rows.size += 1
+            if not found.add_section(self.sections[i].query, first, self.sections[i].retrieved):
+                raise MemoryError
+        return found
 
     def num_retrieved(self):
         """The number of retrieved documents of each query of the qrels; -1 if the run does not have the query."""
