@@ -39,7 +39,8 @@ cdef struct GreedyRoom:
     int64_t* codes         # the codes of the pool
     int64_t* first         # of each of these codes: its next item, or -1
     int64_t* following     # of each item: the next item of its code, or -1
-    int64_t* step          # when the gain of a code was computed
+    int64_t* step          # the rank for which the gain of a code was computed
+    int64_t* heap          # these codes, the code to take first at the top
     double* gain
     double* terms          # as many as a code has subtopics
 

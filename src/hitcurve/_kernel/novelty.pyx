@@ -125,14 +125,35 @@ cdef Py_ssize_t list_codes(const Pool* pool, const GreedyRoom* room) noexcept no
     return codes
 
 
+cdef inline bint comes_first(const GreedyRoom* room, int64_t a, int64_t b) noexcept nogil:
+    """Whether code a is taken before code b. A code without items left has a gain below 0."""
+    return room.gain[a] > room.gain[b] or (room.gain[a] == room.gain[b] and room.first[a] < room.first[b])
+
+
+cdef void sink(const GreedyRoom* room, Py_ssize_t codes, Py_ssize_t at) noexcept nogil:
+    """Moves the code at a place of the heap down to its place."""
+    cdef int64_t moved = room.heap[at]
+    cdef Py_ssize_t child = 2 * at + 1
+    while child < codes:
+        child += child + 1 < codes and comes_first(room, room.heap[child + 1], room.heap[child])
+        if not comes_first(room, room.heap[child], moved):
+            break
+        room.heap[at] = room.heap[child]
+        at = child
+        child = 2 * at + 1
+    room.heap[at] = moved
+
+
 cdef void greedy(const Pool* pool, const Sets* sets, const Novelty* asked, const int64_t* k, Py_ssize_t n,
                  const GreedyRoom* room, double* out) noexcept nogil:
     """The discounted gain of the greedy order at each of n ranks, or of all items if k is NULL.
 
     At each rank the order takes the item that adds most; of items that add the same, the first of the pool. A gain only falls
-    as items are taken. So a gain that was computed earlier is a bound, and only the greatest gains are computed again.
+    as items are taken. So a gain that was computed earlier is a bound, and only the greatest gains, at the top of a heap, are
+    computed again.
     """
-    cdef Py_ssize_t codes = list_codes(pool, room), c, best, i
+    cdef Py_ssize_t codes = list_codes(pool, room), c, i
+    cdef int64_t best = 0
     cdef double total = 0.0, carry = 0.0
     cdef int64_t rank, at, most = pool.number
     cdef Err state
@@ -147,21 +168,23 @@ cdef void greedy(const Pool* pool, const Sets* sets, const Novelty* asked, const
     for c in range(codes):
         room.gain[c] = gain_of(pool, sets, asked, room, room.codes[c])
         room.step[c] = 1
+        room.heap[c] = c
+    for c in range(codes // 2 - 1, -1, -1):
+        sink(room, codes, c)
     for rank in range(1, most + 1):
-        while True:
-            best = -1
-            for c in range(codes):
-                if room.first[c] >= 0 and (best < 0 or room.gain[c] > room.gain[best] or (
-                        room.gain[c] == room.gain[best] and room.first[c] < room.first[best])):
-                    best = c
-            if room.step[best] == rank:
-                break
+        best = room.heap[0]
+        while room.gain[best] > 0.0 and room.step[best] < rank:
             room.gain[best] = gain_of(pool, sets, asked, room, room.codes[best])
             room.step[best] = rank
-        if room.gain[best] == 0.0:
+            sink(room, codes, 0)
+            best = room.heap[0]
+        if room.gain[best] <= 0.0:
             break
         add(&total, &carry, at_rank(&state, room.gain[best], <double>rank))
         room.first[best] = room.following[room.first[best]]
+        if room.first[best] < 0:
+            room.gain[best] = -1.0
+        sink(room, codes, 0)
         for at in range(sets.starts[room.codes[best]], sets.starts[room.codes[best] + 1]):
             room.hits[sets.member[at]] += 1
         if k is not NULL:

@@ -208,7 +208,7 @@ def greedy_values(pool_starts, pool, set_starts, member, weights, ranks, double 
     cdef Py_ssize_t step = weights.shape[1] if weights.shape[0] > 1 else 0
     cdef const double* weight = numbers_in(weights)
     most = int(np.diff(pool_starts).max(initial=0))
-    by_code, by_subtopic = np.zeros((4, codes), np.int64), np.zeros(weights.shape[1], np.int64)
+    by_code, by_subtopic = np.zeros((5, codes), np.int64), np.zeros(weights.shape[1], np.int64)
     by_item, gain = np.empty(most + 1, np.int64), np.empty(codes)
     terms, values = np.empty(int(np.diff(set_starts).max(initial=0)) + 1), np.empty((queries, n))
     cdef double* out = numbers_in(values)
@@ -216,6 +216,7 @@ def greedy_values(pool_starts, pool, set_starts, member, weights, ranks, double 
     room.codes = room.place + codes
     room.first = room.codes + codes
     room.step = room.first + codes
+    room.heap = room.step + codes
     room.hits, room.following = counts_in(by_subtopic), counts_in(by_item)
     room.gain, room.terms = numbers_in(gain), numbers_in(terms)
     for q in range(queries):
