@@ -392,6 +392,15 @@ def test_means_leave_out_empty_queries():
     assert found.confidence_interval.low < found.estimate < found.confidence_interval.high
 
 
+def test_comparisons_and_pictures_of_queries():
+    other = hc.SubtopicCurves(LABELS, SCORES[::-1].copy(), offsets=OFFSETS, unretrieved=MISSING)
+    compared = hc.compare({"one": MANY, "other": other}, rng=0, n_resamples=99)
+    assert [row.measure for row in compared.systems] == ["alpha_nDCG(alpha=0.5)"] * 2
+    assert compared.systems[0].value == MANY.mean("alpha_nDCG")
+    pytest.importorskip("matplotlib")
+    assert MANY.plot("queries").get_ylabel() == "alpha_nDCG(alpha=0.5)"
+
+
 def test_best_and_worst_where_they_exist():
     labels = np.array([[1, 0], [0, 0], [1, 0], [0, 1], [0, 0], [0, 1]])
     curve = hc.SubtopicCurve(labels, [3, 3, 3, 1, 1, 1])

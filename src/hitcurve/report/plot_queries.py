@@ -15,6 +15,7 @@ from hitcurve._base.extras import needed
 from hitcurve._base.words import many
 from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
+from hitcurve.curves.subtopics import SubtopicCurves
 from hitcurve.measures import Measure
 from hitcurve.report.plot import (
     _COLOURS,
@@ -95,7 +96,7 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
 
     Parameters
     ----------
-    systems : mapping of str to Evaluation, HitCurves, GainCurves or array, or list of Evaluation
+    systems : mapping of str to Evaluation, HitCurves, GainCurves, SubtopicCurves or array, or list of Evaluation
         Per-query results, by the names in the picture. An array has a value for each query. Evaluations in a list keep
         their own names.
     kind : {"distribution", "queries", "precision-recall", "pr", "scatter", "differences"}
@@ -195,7 +196,8 @@ def _colours(names: list[str], color: Any) -> list[Any]:
 def _measure_data(named: dict[str, Any], measure: Any, ties: str) -> _Data:
     names = list(named)
     if measure is None:
-        ours: list[Any] = [one for one in named.values() if isinstance(one, HitCurves | GainCurves | Evaluated)]
+        curves = HitCurves, GainCurves, SubtopicCurves
+        ours: list[Any] = [one for one in named.values() if isinstance(one, (*curves, Evaluated))]
         held = _held(named) if ours else ["value"]
         measure = held[0] if held else next(iter(ours[0].values))
     ((title, (values, ids)),) = per_query(named, names, [measure], ties).items()
