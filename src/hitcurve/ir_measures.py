@@ -110,7 +110,8 @@ def _values(qrels: Any, asked: list[tuple[Any, Measure]], run: dict[str, Any],
     for theirs, measure in asked:
         for query, value in zip(found.query_ids, found.values[measure.name].tolist(), strict=True):
             yield _ir_measures.Metric(query_id=query, measure=theirs, value=value)
-    return found.query_ids
+    queries: list[str] = found.query_ids
+    return queries
 
 
 def _by_subtopic(records: list[Any]) -> dict[str, dict[str, dict[str, int]]]:

@@ -42,10 +42,11 @@ TOOLS = (
 # in the records of the measures.
 _AT_ONCE = "a tie group enters at once"
 _MIN = "divides by min(K, R): AP(norm=min)@K"
-_RANKED = "divides by min(K, N)"
+_RANKED = "divides by min(K, N): P(norm=ranked)@K"
 _ORDER = "ties in the order of the data; 1 without relevant items"
 _WORST = "ties in the worst order"
 _EXP = "gain 2^level - 1: dcg=exp-log2"
+_ASCENDING = "ties by ascending id"
 _PEERS = {
     "AP": "ir_measures: AP, AP@K, MAP; cwl_eval: AP; ranx: map, map@K; BEIR: MAP@K; MTEB: map_at_K; "
           f"scikit-learn: average_precision_score, label_ranking_average_precision_score [{_AT_ONCE}]; "
@@ -118,6 +119,24 @@ _PEERS = {
     "SetF": "ir_measures: SetF",
     "SetAP": "ir_measures: SetAP",
     "Judged": "ir_measures: Judged@K",
+    "Hole": "BEIR: Hole@K; MTEB: Hole@K",
+    "Accuracy": "ir_measures: Accuracy, Accuracy@K",
+    "Compat": "ir_measures: Compat [ties by ascending id; documents never retrieved have score 0]",
+    "SDCG": "ir_measures: SDCG; cwl_eval: NDCG-k@K",
+    "BPM": "ir_measures: BPM; cwl_eval: BPM-Static; cwl_eval: BPM-Dynamic [the patience never changes]",
+    "NERR8": "ir_measures: NERR8; cwl_eval: NERR-EQ8",
+    "NERR9": "ir_measures: NERR9; cwl_eval: NERR-EQ9",
+    "NERR10": "ir_measures: NERR10; cwl_eval: NERR-EQ10",
+    "NERR11": "ir_measures: NERR11; cwl_eval: NERR-EQ11 [ends at rank 1,000]",
+    "P_IA": f"ir_measures: P_IA; pyndeval: P-IA@K [{_ASCENDING}]",
+    "AP_IA": f"ir_measures: AP_IA, MAP_IA; pyndeval: MAP-IA [{_ASCENDING}]",
+    "StRecall": f"ir_measures: StRecall; pyndeval: strec@K [{_ASCENDING}]",
+    "alpha_DCG": f"ir_measures: alpha_DCG, α_DCG; pyndeval: alpha-DCG@K [{_ASCENDING}; not divided at K = 1]",
+    "alpha_nDCG": f"ir_measures: alpha_nDCG, α_nDCG; pyndeval: alpha-nDCG@K [{_ASCENDING}]",
+    "ERR_IA": f"ir_measures: ERR_IA; pyndeval: ERR-IA@K [{_ASCENDING}; not divided at K = 1]",
+    "nERR_IA": f"ir_measures: nERR_IA; pyndeval: nERR-IA@K [{_ASCENDING}]",
+    "NRBP": f"ir_measures: NRBP; pyndeval: NRBP [{_ASCENDING}]",
+    "nNRBP": f"ir_measures: nNRBP; pyndeval: nNRBP [{_ASCENDING}]",
 }
 _TREC_EVAL_10 = ("rbp", "rbp_resid", "unj_K")  # version 9 lacks them, and so does pytrec_eval
 
