@@ -386,8 +386,10 @@ CUTOFFS = {name: METHODS[name] for name in WITH_K} | {
 @pytest.mark.parametrize("name", CUTOFFS)
 def test_cutoffs_end_at_the_number_of_items_that_can_be(name):
     call = CUTOFFS[name]
-    if name == "inst":
+    if name == "inst" or name.startswith("nerr"):
         call = functools.partial(call, ties="best")
+    if name in ("sdcg", "bpm") or name.startswith("nerr"):
+        call = functools.partial(call, max_rel=3)
     call(k=2**62)
     for k in (2**62 + 1, 2**64, 2**70):
         with pytest.raises(ValueError, match=rf"{k}.*(2\*\*62)"):

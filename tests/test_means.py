@@ -111,6 +111,8 @@ def test_every_measure_of_runs(drawn):
     for name in OF_RUNS:
         kind = parse(name).record.mean
         empty = [max(level for level, _ in query) < relevant_from(name) for query in drawn]
+        if "preferences" in parse(name).record.of:
+            empty = (with_all.values["NumPref"] == 0).tolist()
         for how in ("skip", "one"):
             wanted = by_hand(with_all.values[name], empty, how, kind, [1.0] * len(drawn))
             found = hc.evaluate(qrels, run, name, empty=how).means[name]

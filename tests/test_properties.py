@@ -96,7 +96,9 @@ def test_readings_agree_without_ties(items, k):
     readings = [numbers(curve, k, ties) for ties in READINGS]
     for other in readings[1:]:
         for key, value in other.items():
-            assert same(value, readings[0][key]), key
+            # The expected area under precision-recall gain is a sum of other terms than its bounds.
+            near = key[0] == "prg_auc" and abs(value - readings[0][key]) <= 1e-14
+            assert near or same(value, readings[0][key]), key
 
 
 @given(rankings(max_size=30, scores=few_values), cutoffs)

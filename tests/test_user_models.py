@@ -283,7 +283,7 @@ def test_reciprocal_rank_without_a_relevant_item():
     (lambda c: c.user_model("RBP", cost=[1, math.nan]), ValueError, r"cost\[1\] is nan: must be finite"),
     (lambda c: c.user_model("RBP", cost=[]), ValueError, "cost must be a number, or an array of the cost of each rank"),
     (lambda c: hc.GainCurves([[1]], [[1]]).user_model("RBP", cost=[[1], [2]]), ValueError,
-     "cost has 2 entries, but there are 1 rankings"),
+     "cost has 2 entries, but there is 1 ranking"),
     (lambda c: hc.GainCurves([[1]], [[1]]).user_model("RBP", cost=[[1, -2]]), ValueError, r"cost\[0\]\[1\] is -2"),
     (lambda c: c.sdcg(3), TypeError, "max_rel"),
     (lambda c: c.sdcg(0, max_rel=1), ValueError, "k is 0"),

@@ -138,7 +138,8 @@ _PEERS = {
     "NRBP": f"ir_measures: NRBP; pyndeval: NRBP [{_ASCENDING}]",
     "nNRBP": f"ir_measures: nNRBP; pyndeval: nNRBP [{_ASCENDING}]",
 }
-_TREC_EVAL_10 = ("rbp", "rbp_resid", "unj_K")  # version 9 lacks them, and so does pytrec_eval
+# Of trec_eval 10 alone, or of judgment groups.
+_NOT_IN_PYTREC_EVAL = re.compile("rbp|rbp_resid|unj_K|prefs_.*|.*_avgjg.*")
 
 #: Measures that are not about ranking relevant items, which hitcurve does not have: what they are, and who has them.
 NOT_OURS = (
@@ -166,8 +167,8 @@ def parsed(line: str) -> list[Peer]:
 def peers(record: Definition) -> list[Peer]:
     """The tools that have a measure, in the order of `TOOLS`. Of pytrec_eval these are its names of trec_eval."""
     found = [Peer("trec_eval", record.synonyms, "")] * bool(record.synonyms)
-    of_9 = tuple(name for name in record.synonyms if name not in _TREC_EVAL_10)
-    found += [Peer("pytrec_eval", of_9, "")] * bool(of_9)
+    of_python = tuple(name for name in record.synonyms if not _NOT_IN_PYTREC_EVAL.fullmatch(name))
+    found += [Peer("pytrec_eval", of_python, "")] * bool(of_python)
     return sorted(found + parsed(_PEERS.get(record.name, "")), key=lambda peer: TOOLS.index(peer.tool))
 
 

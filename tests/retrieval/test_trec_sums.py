@@ -41,6 +41,7 @@ def readable(k, rel, gains):
     written += [f"{written[0]}@{k}"] if gains else []
     for record in READ:
         head = {"F": "F2"}.get(record.name, record.name)
+        head += "(max_rel=3)" if any(option.needed for option in record.options) else ""
         written += [head] if "" in record.cutoffs else []
         written += [f"{head}@{k}"] if "k" in record.cutoffs else []
     written += [f"IPrec@{one}" for one in ("0", "0.4", "1.0")] + [f"IPrec(levels=trec_eval{v})@0.3" for v in (9, 10)]

@@ -683,7 +683,7 @@ cdef class Hits(Curve):
         >>> round(curve.roc_auc(max_fpr=0.5), 4), round(curve.roc_auc(max_fpr=0.5, standardize=False), 4)
         (0.7778, 0.3333)
         >>> round(curve.roc_auc(min_fpr=0.25, max_fpr=0.5), 4), round(curve.roc_auc(min_tpr=0.5), 4)
-        (0.8667, 0.7593)
+        (0.8667, 0.8148)
         """
         raw = not check_flag(standardize, "standardize")
         given = {"min_fpr": min_fpr, "max_fpr": max_fpr, "min_tpr": min_tpr, "max_tpr": max_tpr}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hitcurve._base.checks import check_choice, check_number
+from hitcurve._base.words import are, many
 from hitcurve.curves.base import as_measure
 from hitcurve.measures import TIES, Measure
 from hitcurve.results import UserModel
@@ -160,9 +161,9 @@ class _User:
 
 def user_model(curve: Any, measure: Any, cost: Any, ties: str) -> UserModel[Any]:
     """The method ``user_model`` of the curves."""
-    many = hasattr(curve, "row_offsets")
-    costs = _costs(cost, len(curve) if many else None)
-    if isinstance(costs, list) or (many and not isinstance(costs, float)):
+    several = hasattr(curve, "row_offsets")  # the classes import this module
+    costs = _costs(cost, len(curve) if several else None)
+    if isinstance(costs, list) or (several and not isinstance(costs, float)):
         each = [user_model(one, measure, costs[q] if isinstance(costs, list) else costs, ties)
                 for q, one in enumerate(curve)]
         models: list[list[Any]] = [[*each], [one.residual for one in each]]
@@ -173,7 +174,7 @@ def user_model(curve: Any, measure: Any, cost: Any, ties: str) -> UserModel[Any]
     known, hoped = (_spent(user, costs, hopeful) for hopeful in (False, True))
     with np.errstate(invalid="ignore"):
         more = [hope - value for hope, value in zip(hoped, known, strict=True)]
-    if not many:
+    if not several:
         known, more = [float(one[0]) for one in known], [float(one[0]) for one in more]
     return _model(known, more)
 
@@ -211,13 +212,14 @@ def _patient(user: _User, costs: _Floats) -> Measure:
 
 def _costs(cost: Any, number: int | None) -> float | _Floats | list[_Floats]:
     """A cost, or the costs of the ranks, or of each of so many rankings the costs of its ranks."""
-    if np.ndim(cost) == 0 if not isinstance(cost, (list, tuple)) else False:
+    if not isinstance(cost, (list, tuple)) and np.ndim(cost) == 0:
         if not 0 <= check_number(cost, "cost") < np.inf:
             raise ValueError(f"cost is {cost}: must be finite and at least 0")
         return float(cost)
     if number is not None and any(np.ndim(one) for one in cost):
         if len(cost) != number:
-            raise ValueError(f"cost has {len(cost)} entries, but there are {number} rankings")
+            raise ValueError(f"cost has {many(len(cost), 'entries')}, but there {are(number)} "
+                             f"{many(number, 'rankings')}")
         return [_of_ranks(one, f"cost[{q}]") for q, one in enumerate(cost)]
     return _of_ranks(cost, "cost")
 
