@@ -29,7 +29,7 @@ cdef enum Fall:
     FALL_SQUARE   # (2T / (rank + 2T - 1))^2
 
 # Which number of a user: the gain for each item that the user looks at, the whole gain, or the number of these items.
-cdef enum Part:
+cdef enum UserPart:
     PART_RATE
     PART_TOTAL
     PART_DEPTH
@@ -52,7 +52,7 @@ cdef struct GainReading:
     const double* gain     # the gain of each code; code 0 is for irrelevant items
     const uint32_t* place  # the place of each code among the distinct gains, best first
     const double* falling  # the distinct gains, best first
-    Part part
+    UserPart part
     bint hopeful           # ranks beyond the last item, or beyond k, have gain 1
     Fall fall
     const double* looks    # the chance to look at each of the first LOOKS ranks

@@ -174,7 +174,7 @@ cdef enum:
     UNSEEN, TIED, SEEN  # TIED: its tie group holds the depth
 
 # A walk down a ranking.
-cdef struct Walk:
+cdef struct Descent:
     const Ordered* of
     Py_ssize_t group
     int64_t begin         # of the tie group that holds the depth
@@ -182,7 +182,7 @@ cdef struct Walk:
     double share          # of this group's items that are above the depth; 1 if tied items have the same rank
 
 
-cdef inline void see(Walk* walk, const Ordered* other, int64_t[3][3] both, int from_state, int to_state,
+cdef inline void see(Descent* walk, const Ordered* other, int64_t[3][3] both, int from_state, int to_state,
                      bint turned) noexcept nogil:
     """Moves the items of the group from a state to another. `both` counts the items of both rankings by their two states."""
     cdef int64_t i, item
@@ -201,7 +201,7 @@ cdef inline void see(Walk* walk, const Ordered* other, int64_t[3][3] both, int f
             both[to_state][there] += 1
 
 
-cdef inline void go_down(Walk* walk, const Ordered* other, int64_t[3][3] both, int64_t d, TieVariant variant,
+cdef inline void go_down(Descent* walk, const Ordered* other, int64_t[3][3] both, int64_t d, TieVariant variant,
                          bint turned) noexcept nogil:
     """Goes down to depth d, which is at most the size of the ranking."""
     if d > walk.end:
@@ -216,12 +216,13 @@ cdef inline void go_down(Walk* walk, const Ordered* other, int64_t[3][3] both, i
         walk.share = <double>(d - walk.begin) / <double>(walk.end - walk.begin)
 
 
-cdef inline double squares(const Walk* walk) noexcept nogil:
+cdef inline double squares(const Descent* walk) noexcept nogil:
     """The sum over the items of the square of the share that is seen."""
     return <double>walk.begin + walk.share * walk.share * <double>(walk.end - walk.begin)
 
 
-cdef inline double agreement(const Walk* short, const Walk* long, double common, int64_t d, TieVariant variant) noexcept nogil:
+cdef inline double agreement(const Descent* short, const Descent* long, double common, int64_t d,
+                             TieVariant variant) noexcept nogil:
     """The agreement at depth d. Beyond the end of the shorter ranking its items have no ties."""
     cdef bint beyond = d > short.of.size
     if variant == VARIANT_A:
@@ -271,8 +272,8 @@ cdef void overlap(const Ordered* one, const Ordered* other, double p, TieVariant
     """Rank-biased overlap of two rankings (Webber, Moffat & Zobel 2010) with ties (Corsi & Urbano 2024)."""
     cdef const Ordered* shorter = one if one.size <= other.size else other
     cdef const Ordered* longer = other if one.size <= other.size else one
-    cdef Walk short = [shorter, 0, 0, 0, 1.0]
-    cdef Walk long = [longer, 0, 0, 0, 1.0]
+    cdef Descent short = [shorter, 0, 0, 0, 1.0]
+    cdef Descent long = [longer, 0, 0, 0, 1.0]
     cdef int64_t[3][3] both
     cdef int64_t d, s = shorter.size, n = longer.size, unseen, full, tied, common
     cdef double at_end = NAN, seen, here, more, residual = 0.0, residual_carry = 0.0

@@ -293,7 +293,7 @@ cdef double falling(double power, double fall, double x, int64_t many) noexcept 
 
 
 # The user after `rank` items.
-cdef struct Walk:
+cdef struct Visit:
     int64_t rank
     double reached        # the chance that no item so far stops the user
     double reached_carry
@@ -303,7 +303,7 @@ cdef struct Walk:
     double depth_carry
 
 
-cdef inline void walk_on(Walk* walk, const GainReading* reading, double gain) noexcept nogil:
+cdef inline void walk_on(Visit* walk, const GainReading* reading, double gain) noexcept nogil:
     cdef double weight = (walk.reached + walk.reached_carry) * look(reading, walk.rank + 1), left = 1.0 - gain
     cdef double reached = walk.reached * left
     add(&walk.total, &walk.carry, gain * weight)
@@ -313,7 +313,7 @@ cdef inline void walk_on(Walk* walk, const GainReading* reading, double gain) no
     walk.rank += 1
 
 
-cdef void walk_through(Walk* walk, const GainReading* reading, double gain, int64_t many) noexcept nogil:
+cdef void walk_through(Visit* walk, const GainReading* reading, double gain, int64_t many) noexcept nogil:
     """`many` items with the same gain, which is from 0 to 1."""
     cdef double fall, reached = walk.reached + walk.reached_carry, weight
     if many <= 0 or reached == 0.0:
@@ -350,7 +350,7 @@ cdef void walk_through(Walk* walk, const GainReading* reading, double gain, int6
 cdef double nerr(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
     """A measure of NERR of the best or the worst order, as ties are read. `p` holds p or T."""
     cdef const Table* table = &levels.table
-    cdef Walk walk = [0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    cdef Visit walk = [0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     cdef int64_t stop = table.num_items, many
     cdef Py_ssize_t row, i, pair, n
     cdef bint worst = reading.ties == TIES_WORST, ends = reading.fall == FALL_NOT or reading.fall == FALL_RANK

@@ -1,5 +1,5 @@
 # The base of GainCurve and GainCurves.
-from hitcurve._kernel.gains cimport Fall, GainFormula, Levels, Part
+from hitcurve._kernel.gains cimport Fall, GainFormula, Levels, UserPart
 from hitcurve.curves.hit cimport Curve
 from hitcurve.curves.levels cimport Reader
 
@@ -25,10 +25,11 @@ cdef class Gains(Curve):
                      double p, object gains=*)
     cdef Reader asked(self, str name, object ties, object gain, object discount, double p, object gains)
     cdef object ordered(self, str name, object ties)
-    cdef object nerr(self, Fall fall, object k, object ties, double p, object max_rel, object min_rel, Part part, bint hopeful)
+    cdef object nerr(self, Fall fall, object k, object ties, double p, object max_rel, object min_rel, UserPart part,
+                     bint hopeful)
     cdef object bpm_part(self, object k, object T, object max_rel, object min_rel, object hb, object hc, object gain_med,
-                         Part part, bint hopeful)
-    cdef object inst_part(self, object k, object ties, object T, object max_rel, object min_rel, Part part, bint hopeful)
+                         UserPart part, bint hopeful)
+    cdef object inst_part(self, object k, object ties, object T, object max_rel, object min_rel, UserPart part, bint hopeful)
     cdef object no_gains(self)
     cdef object read_order(self, GainFormula formula, str name, object ties, object gains)
     cdef object utility(self, str name, object k, object ties, object gain, object beta, double p)

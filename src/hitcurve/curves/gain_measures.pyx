@@ -15,7 +15,7 @@ from hitcurve._base.checks cimport (
 from hitcurve._kernel.err cimport MOST_LEVEL, signalled
 from hitcurve._kernel.formulas cimport NO_CUTOFF, TIES_EXPECTED, TIES_THRESHOLD, Ties
 from hitcurve._kernel.gains cimport (
-    FALL_NOT, FALL_POWER, FALL_RANK, FALL_SQUARE, LOOKS, PART_RATE, Fall, GainFormula, GainReading, GainRoom, Levels, Part,
+    FALL_NOT, FALL_POWER, FALL_RANK, FALL_SQUARE, LOOKS, PART_RATE, Fall, GainFormula, GainReading, GainRoom, Levels, UserPart,
     dcg as read_dcg, discounts, err as read_err, ndcg as read_ndcg, rbp as read_rbp,
 )
 from hitcurve._kernel.graded cimport (
@@ -748,7 +748,8 @@ cdef class Gains(Curve):
         if parse_ties(ties) == TIES_EXPECTED:
             raise ValueError(f"{name} has no expected value over ties in closed form: use ties='best' or ties='worst'")
 
-    cdef object nerr(self, Fall fall, object k, object ties, double p, object max_rel, object min_rel, Part part, bint hopeful):
+    cdef object nerr(self, Fall fall, object k, object ties, double p, object max_rel, object min_rel, UserPart part,
+                     bint hopeful):
         cdef Reader reader
         cdef str name = ("nerr8", "nerr9", "nerr10", "nerr11")[<int>fall]
         scale(max_rel, min_rel)
@@ -762,7 +763,7 @@ cdef class Gains(Curve):
         return self.shaped(self.read_all(read_nerr, reader, ranks, False), shape)
 
     cdef object bpm_part(self, object k, object T, object max_rel, object min_rel, object hb, object hc, object gain_med,
-                         Part part, bint hopeful):
+                         UserPart part, bint hopeful):
         cdef double most = scale(max_rel, min_rel), least = min_rel
         cdef Reader reader
         from fractions import Fraction
@@ -788,7 +789,7 @@ cdef class Gains(Curve):
 
     def _part(self, method, part, hopeful, k, *, ties=None, T=1.0, p=0.9, max_rel=None, min_rel=0, hb=0.0, hc=0.0,
               gain_med=0.5):
-        """A number of the user of INST, BPM or NERR. `part` is an element of the enum Part."""
+        """A number of the user of INST, BPM or NERR. `part` is an element of the enum UserPart."""
         if method == "inst":
             return self.inst_part(k, ties, T, max_rel, min_rel, part, hopeful)
         if method == "bpm":
@@ -1068,7 +1069,7 @@ cdef class Gains(Curve):
         """
         return self.inst_part(k, ties, T, max_rel, min_rel, PART_RATE, False)
 
-    cdef object inst_part(self, object k, object ties, object T, object max_rel, object min_rel, Part part, bint hopeful):
+    cdef object inst_part(self, object k, object ties, object T, object max_rel, object min_rel, UserPart part, bint hopeful):
         cdef double wanted = check_within(T, "T", "from 0.5 up and below 2**53", 0.5, 9007199254740992.0, True)
         cdef Reader reader
         self.ordered("inst", ties)

@@ -77,7 +77,7 @@ def numbered(const int64_t[::1] x, const int64_t[::1] y):
 
 
 # Memory for one query after another.
-cdef struct Room:
+cdef struct OverlapRoom:
     uint64_t* slots
     Py_ssize_t slots_size
     KeyedPlace* sorted
@@ -88,7 +88,8 @@ cdef struct Room:
     Py_ssize_t states_size
 
 
-cdef void order(const Doc* docs, Py_ssize_t n, const int64_t* number, Room* room, int64_t* items, int64_t* ends) noexcept nogil:
+cdef void order(const Doc* docs, Py_ssize_t n, const int64_t* number, OverlapRoom* room, int64_t* items,
+                int64_t* ends) noexcept nogil:
     """The numbers of the documents by falling score, and the ends of their tie groups."""
     cdef Py_ssize_t i, group = 0
     for i in range(n):
@@ -102,7 +103,7 @@ cdef void order(const Doc* docs, Py_ssize_t n, const int64_t* number, Room* room
             group += 1
 
 
-cdef bint of_query(const Doc* x, Py_ssize_t n, const Doc* y, Py_ssize_t m, double p, TieVariant variant, Room* room,
+cdef bint of_query(const Doc* x, Py_ssize_t n, const Doc* y, Py_ssize_t m, double p, TieVariant variant, OverlapRoom* room,
                    Overlap* found) noexcept nogil:
     """The overlap of the documents of a query; False if there is no memory."""
     cdef Py_ssize_t i, before, most = max(n, m)
@@ -134,7 +135,7 @@ cdef bint of_query(const Doc* x, Py_ssize_t n, const Doc* y, Py_ssize_t m, doubl
 def overlaps_of_runs(Run x, Run y, list queries, double p, str ties):
     """An array with the columns (extrapolated, low, high, residual) and a row for each query, which both runs have."""
     cdef TieVariant variant = VARIANTS[ties]
-    cdef Room room = [NULL, 0, NULL, 0, NULL, 0, NULL, 0]
+    cdef OverlapRoom room = [NULL, 0, NULL, 0, NULL, 0, NULL, 0]
     cdef Overlap found
     cdef cnp.ndarray values = np.empty((len(queries), 4))
     cdef double* out = <double*>cnp.PyArray_DATA(values)

@@ -30,11 +30,11 @@ cdef extern from "_bits.h" nogil:
 cdef enum Tied:
     TIED_RANKED, TIED_ANY, TIED_BEST, TIED_WORST
 
-cdef enum Kind:
+cdef enum PreferenceKind:
     KIND_NUMBER, KIND_MET, KIND_SHARE, KIND_PAIRS, KIND_GROUPS, KIND_GROUPS_R, KIND_QUERIES
 
 # Which pairs count: all, those with a retrieved document, those of two retrieved documents.
-cdef enum Pairs:
+cdef enum PairChoice:
     PAIRS_ALL, PAIRS_ANY, PAIRS_BOTH
 
 cdef dict TIED = {"ranks": TIED_RANKED, "expected": TIED_ANY, "best": TIED_BEST, "worst": TIED_WORST}
@@ -43,7 +43,7 @@ KINDS = {"NumPref": KIND_NUMBER, "NumPrefMet": KIND_MET, "Pref": KIND_SHARE, "Pa
          "GroupPref": KIND_GROUPS, "GroupPrefR": KIND_GROUPS_R, "NumQ": KIND_QUERIES}
 
 # The preferences of a group, or of all groups of a query. `met` counts tied pairs by their share of the orders.
-cdef struct Tally:
+cdef struct PairTally:
     double met             # fulfilled, of two retrieved documents
     int64_t both           # preferences between two retrieved documents
     int64_t met_any        # fulfilled because the other document was not retrieved
@@ -62,7 +62,7 @@ cdef struct Member:
     int64_t own            # its place in the group
     int8_t sign            # 1: relevant, 0: not relevant, -1: neither
 
-cdef struct Group:
+cdef struct JudgmentGroup:
     Py_ssize_t first       # of its members
     Py_ssize_t size
     Py_ssize_t retrieved   # they come first
@@ -71,10 +71,10 @@ cdef struct Group:
     Py_ssize_t words       # of a row
 
 # Memory for one query after another.
-cdef struct Room:
+cdef struct PairRoom:
     Member* members
     Py_ssize_t room_members
-    Group* groups
+    JudgmentGroup* groups
     Py_ssize_t room_groups
     KeyedPlace* items
     Py_ssize_t room_items
@@ -94,7 +94,7 @@ cdef struct Room:
     Py_ssize_t room_over
 
 
-cdef void free_room(Room* room) noexcept nogil:
+cdef void free_room(PairRoom* room) noexcept nogil:
     PyMem_RawFree(room.members)
     PyMem_RawFree(room.groups)
     PyMem_RawFree(room.items)
@@ -152,7 +152,7 @@ cdef struct Leveled:
     double after_both        # and to one of as many others as there are relevant documents retrieved
 
 
-cdef bint count_levels(const Member* members, const Group* group, Room* room, Leveled* found) noexcept nogil:
+cdef bint count_levels(const Member* members, const JudgmentGroup* group, PairRoom* room, Leveled* found) noexcept nogil:
     """Counts the documents of each level; False if there is no memory."""
     cdef Py_ssize_t i, levels = group.levels
     cdef const Member* one
@@ -176,7 +176,7 @@ cdef bint count_levels(const Member* members, const Group* group, Room* room, Le
     return True
 
 
-cdef void pair_levels(Py_ssize_t levels, Leveled* found, Tally* out) noexcept nogil:
+cdef void pair_levels(Py_ssize_t levels, Leveled* found, PairTally* out) noexcept nogil:
     """Counts preferences from the numbers of documents of each level."""
     cdef Py_ssize_t c
     cdef int64_t above = 0, above_ret = 0, missing
@@ -193,7 +193,7 @@ cdef void pair_levels(Py_ssize_t levels, Leveled* found, Tally* out) noexcept no
             found.pairs_r, found.both_r, found.met_any_r = out.both + out.any + out.neither, out.both, out.met_any
 
 
-cdef void rank_levels(const Member* members, const Group* group, Tied tied, Leveled* found) noexcept nogil:
+cdef void rank_levels(const Member* members, const JudgmentGroup* group, Tied tied, Leveled* found) noexcept nogil:
     """Counts the fulfilled preferences between retrieved documents, tie group by tie group."""
     cdef Py_ssize_t start = 0, i, j, c
     cdef int64_t better, few, few_r, same, same_r, seen_others = 0
@@ -224,7 +224,8 @@ cdef void rank_levels(const Member* members, const Group* group, Tied tied, Leve
         start = j
 
 
-cdef bint tally_levels(const Member* members, const Group* group, Tied tied, Room* room, Tally* out) noexcept nogil:
+cdef bint tally_levels(const Member* members, const JudgmentGroup* group, Tied tied, PairRoom* room,
+                       PairTally* out) noexcept nogil:
     """Counts the preferences of a group that levels order; False if there is no memory."""
     cdef Leveled found
     cdef int64_t size, extra, more
@@ -276,7 +277,7 @@ cdef inline void set_bit(uint64_t* row, int64_t place) noexcept nogil:
     row[place >> 6] |= <uint64_t>1 << (place & 63)
 
 
-cdef struct Counted:
+cdef struct BitCounts:
     int64_t strict
     int64_t in_ties
     int64_t both
@@ -285,15 +286,15 @@ cdef struct Counted:
     int64_t neither
 
 
-cdef void count_bits(const Member* members, const Group* group, const uint64_t* kept, uint64_t* room,
-                     Counted* out) noexcept nogil:
+cdef void count_bits(const Member* members, const JudgmentGroup* group, const uint64_t* kept, uint64_t* room,
+                     BitCounts* out) noexcept nogil:
     """Counts the preferences between the documents that `kept` has. `room`: three rows."""
     cdef Py_ssize_t words = group.words, i, j, w, stop = group.retrieved
     cdef uint64_t* later = room
     cdef uint64_t* here = room + words
     cdef uint64_t* missing = room + 2 * words
     cdef const uint64_t* row
-    memset(out, 0, sizeof(Counted))
+    memset(out, 0, sizeof(BitCounts))
     memset(room, 0, 3 * words * sizeof(uint64_t))
     for i in range(group.retrieved, group.size):
         set_bit(missing, members[i].own)
@@ -339,12 +340,13 @@ cdef bint keep_first(const Member* members, Py_ssize_t size, int64_t number, Tie
     return known
 
 
-cdef bint tally_bits(const Member* members, const Group* group, Tied tied, Room* room, Tally* out) noexcept nogil:
+cdef bint tally_bits(const Member* members, const JudgmentGroup* group, Tied tied, PairRoom* room,
+                     PairTally* out) noexcept nogil:
     """Counts the preferences of a group that is a partial order; False if there is no memory."""
     cdef Py_ssize_t words = group.words, i
     cdef int64_t relevant = 0, others = 0, relevant_ret = 0, others_ret = 0
     cdef double half = share(tied)
-    cdef Counted counted
+    cdef BitCounts counted
     cdef uint64_t* kept
     if not grow(<void**>&room.words, &room.room_words, 4 * words, sizeof(uint64_t)):
         return False
@@ -382,7 +384,7 @@ cdef bint tally_bits(const Member* members, const Group* group, Tied tied, Room*
 
 # ------------------------------------------------------------------------------------------------------- several groups
 
-cdef inline int prefers(const Group* group, const Member* a, const Member* b) noexcept nogil:
+cdef inline int prefers(const JudgmentGroup* group, const Member* a, const Member* b) noexcept nogil:
     """1 if the group prefers document a, -1 if it prefers b, else 0."""
     if group.bits is NULL:
         return (b.level > a.level) - (b.level < a.level)
@@ -391,7 +393,8 @@ cdef inline int prefers(const Group* group, const Member* a, const Member* b) no
     return -1 if is_over(group.bits + b.own * group.words, a.own) else 0
 
 
-cdef bint find_members(const Room* room, Py_ssize_t groups, Py_ssize_t docs, int64_t* starts, int64_t* found) noexcept nogil:
+cdef bint find_members(const PairRoom* room, Py_ssize_t groups, Py_ssize_t docs, int64_t* starts,
+                       int64_t* found) noexcept nogil:
     """Finds of each document the members that it is: `found` has pairs (group, member). True if one is in two groups."""
     cdef Py_ssize_t g, i, d
     cdef bint shared = False
@@ -423,14 +426,14 @@ cdef struct PairSums:
     int64_t neither
 
 
-cdef void pair_sums(const Room* room, Py_ssize_t docs, Py_ssize_t retrieved, Tied tied, const int64_t* starts,
+cdef void pair_sums(const PairRoom* room, Py_ssize_t docs, Py_ssize_t retrieved, Tied tied, const int64_t* starts,
                     const int64_t* found, const int64_t* ties, PairSums* out) noexcept nogil:
     """Sums over pairs of documents the share of their preferences that is fulfilled, in trec_eval's order of adding."""
     cdef Py_ssize_t i, j, e, y, first, stop, turn
     cdef int32_t* over = room.over
     cdef int32_t* under = room.over + docs
     cdef int64_t* number
-    cdef const Group* group
+    cdef const JudgmentGroup* group
     cdef const Member* members
     cdef int told
     memset(over, 0, 2 * docs * sizeof(int32_t))
@@ -461,11 +464,11 @@ cdef void pair_sums(const Room* room, Py_ssize_t docs, Py_ssize_t retrieved, Tie
             out.total_both = out.total
 
 
-cdef void count_below(const Room* room, int64_t doc, int64_t step, const int64_t* starts, const int64_t* found, int64_t* above,
-                      int64_t* queue, Py_ssize_t* tail) noexcept nogil:
+cdef void count_below(const PairRoom* room, int64_t doc, int64_t step, const int64_t* starts, const int64_t* found,
+                      int64_t* above, int64_t* queue, Py_ssize_t* tail) noexcept nogil:
     """Adds `step` to `above` for each document of the same score that a group prefers less; queues those that come to 0."""
     cdef Py_ssize_t e, y
-    cdef const Group* group
+    cdef const JudgmentGroup* group
     cdef const Member* members
     cdef const Member* one
     for e in range(starts[doc], starts[doc + 1]):
@@ -484,7 +487,7 @@ cdef void count_below(const Room* room, int64_t doc, int64_t step, const int64_t
             y += 1
 
 
-cdef bint is_ordered(const Room* room, Py_ssize_t retrieved, const int64_t* starts, const int64_t* found, int64_t* above,
+cdef bint is_ordered(const PairRoom* room, Py_ssize_t retrieved, const int64_t* starts, const int64_t* found, int64_t* above,
                      int64_t* queue) noexcept nogil:
     """Whether some order of the tied documents fulfils all preferences between them: whether these have no circle."""
     cdef Py_ssize_t i, head = 0, tail = 0
@@ -504,7 +507,7 @@ cdef bint is_ordered(const Room* room, Py_ssize_t retrieved, const int64_t* star
 # ------------------------------------------------------------------------------------------------------------ the query
 
 cdef struct Sums:
-    Tally all                # over all groups
+    PairTally all                # over all groups
     PairSums pairs
     int64_t groups
     double[3] by_group       # sums of the shares of groups, for each value of Pairs
@@ -518,8 +521,8 @@ cdef inline double ratio(double a, double b) noexcept nogil:
     return a / b if b > 0 else 0.0
 
 
-cdef double value_of(const Sums* sums, Kind kind, Pairs pairs) noexcept nogil:
-    cdef const Tally* all = &sums.all
+cdef double value_of(const Sums* sums, PreferenceKind kind, PairChoice pairs) noexcept nogil:
+    cdef const PairTally* all = &sums.all
     cdef double met = all.met + (<double>all.met_any if pairs != PAIRS_BOTH else 0.0), total
     cdef int64_t number = all.both + (all.any if pairs != PAIRS_BOTH else 0) + (all.neither if pairs == PAIRS_ALL else 0)
     if kind == KIND_NUMBER:
@@ -542,13 +545,13 @@ cdef double value_of(const Sums* sums, Kind kind, Pairs pairs) noexcept nogil:
     return total / <double>sums.groups if total > 0 else 0.0  # also for 0 / 0 in a group
 
 
-cdef bint summed(Room* room, Py_ssize_t groups, Py_ssize_t docs, Py_ssize_t retrieved, Tied tied, bint by_pair,
+cdef bint summed(PairRoom* room, Py_ssize_t groups, Py_ssize_t docs, Py_ssize_t retrieved, Tied tied, bint by_pair,
                  Sums* sums) noexcept nogil:
     """Sums over the groups of a query; False if there is no memory."""
     cdef Py_ssize_t g, n = 0
-    cdef Tally one
-    cdef Tally* all = &sums.all
-    cdef Group* group
+    cdef PairTally one
+    cdef PairTally* all = &sums.all
+    cdef JudgmentGroup* group
     cdef int64_t in_ties = 0
     cdef int64_t* starts
     cdef int64_t* found
@@ -593,8 +596,8 @@ cdef bint summed(Room* room, Py_ssize_t groups, Py_ssize_t docs, Py_ssize_t retr
 
 # What a plan asks for.
 cdef struct Wish:
-    Kind kind
-    Pairs pairs
+    PreferenceKind kind
+    PairChoice pairs
 
 
 cdef Wish wish_of(measure) except *:
@@ -648,7 +651,7 @@ cdef inline Py_ssize_t level_place(const int64_t* distinct, Py_ssize_t levels, i
     return low
 
 
-cdef bint add_levels(Qrels qrels, Py_ssize_t query, const Row* rows, Py_ssize_t m, bint ranked, int64_t depth, Room* room,
+cdef bint add_levels(Qrels qrels, Py_ssize_t query, const Row* rows, Py_ssize_t m, bint ranked, int64_t depth, PairRoom* room,
                      Py_ssize_t* docs, Py_ssize_t* retrieved) noexcept nogil:
     """Makes the only group of a query of plain judgments; documents of a level below 0 have no judgment."""
     cdef Py_ssize_t i, kept = 0, levels, n = qrels.offsets[query + 1] - qrels.offsets[query], c
@@ -658,7 +661,7 @@ cdef bint add_levels(Qrels qrels, Py_ssize_t query, const Row* rows, Py_ssize_t 
     cdef int64_t level
     cdef Member* one
     if (not grow(<void**>&room.members, &room.room_members, n, sizeof(Member))
-            or not grow(<void**>&room.groups, &room.room_groups, 1, sizeof(Group))
+            or not grow(<void**>&room.groups, &room.room_groups, 1, sizeof(JudgmentGroup))
             or not grow(<void**>&room.places, &room.room_places, 2 * n + m, sizeof(int64_t))):
         return False
     distinct, missing, order = room.places, room.places + n, room.places + 2 * n
@@ -682,7 +685,7 @@ cdef bint add_levels(Qrels qrels, Py_ssize_t query, const Row* rows, Py_ssize_t 
     for i in range(kept):
         room.members[i].at = room.members[i].own = i
     docs[0] = kept
-    room.groups[0] = Group(0, kept, retrieved[0], levels, NULL, 0)
+    room.groups[0] = JudgmentGroup(0, kept, retrieved[0], levels, NULL, 0)
     return True
 
 
@@ -703,8 +706,8 @@ cdef class Partial:
         self.docs, self.groups, self.members, self.place, self.level = docs, groups, members, place, level
         self.sign, self.levels, self.first, self.bits = sign, levels, first, bits
 
-    cdef void add_group(self, Py_ssize_t g, Py_ssize_t begin, Py_ssize_t docs, Py_ssize_t retrieved, int64_t* slots, Room* room,
-                        Group* group) noexcept nogil:
+    cdef void add_group(self, Py_ssize_t g, Py_ssize_t begin, Py_ssize_t docs, Py_ssize_t retrieved, int64_t* slots,
+                        PairRoom* room, JudgmentGroup* group) noexcept nogil:
         """Puts the documents of a group into the order of the ranking. `slots`: -1 for each document of the query."""
         cdef Py_ssize_t k = self.members[g], size = self.members[g + 1] - k, i, n = 0
         cdef Member* one
@@ -731,7 +734,7 @@ cdef class Partial:
             one.tie, one.level, one.sign = room.tie[one.at], self.level[k + one.own], self.sign[k + one.own]
             group.retrieved += one.at < retrieved
 
-    cdef bint add(self, Py_ssize_t query, const Row* rows, Py_ssize_t m, bint ranked, int64_t depth, Room* room,
+    cdef bint add(self, Py_ssize_t query, const Row* rows, Py_ssize_t m, bint ranked, int64_t depth, PairRoom* room,
                   Py_ssize_t* docs, Py_ssize_t* retrieved) noexcept nogil:
         """Makes the groups of a query. The level of a row is the place of its document."""
         cdef Py_ssize_t n = self.docs[query + 1] - self.docs[query], g, i, first = self.groups[query], at, kept
@@ -740,7 +743,7 @@ cdef class Partial:
         for g in range(first, first + number):
             most = max(most, <Py_ssize_t>(self.members[g + 1] - self.members[g]))
         if (not grow(<void**>&room.members, &room.room_members, self.members[first + number] - begin, sizeof(Member))
-                or not grow(<void**>&room.groups, &room.room_groups, number, sizeof(Group))
+                or not grow(<void**>&room.groups, &room.room_groups, number, sizeof(JudgmentGroup))
                 or not grow(<void**>&room.at, &room.room_at, n, sizeof(int64_t))
                 or not grow(<void**>&room.tie, &room.room_tie, n, sizeof(int64_t))
                 or not grow(<void**>&room.places, &room.room_places, max(m, n), sizeof(int64_t))
@@ -775,7 +778,7 @@ def measure(Judged judged, list measures, str reading="ranks", int64_t depth=-1,
     """
     cdef Py_ssize_t q = 0, stop, i, n = judged.qrels.names.docs.size, m = len(measures), docs = 0, retrieved = 0
     cdef Tied tied = TIED[reading]
-    cdef Room room
+    cdef PairRoom room
     cdef Sums sums
     cdef Section section
     cdef const Row* rows
@@ -784,7 +787,7 @@ def measure(Judged judged, list measures, str reading="ranks", int64_t depth=-1,
     cdef cnp.ndarray found = cnp.PyArray_EMPTY(2, [m, n], cnp.NPY_DOUBLE, 0)
     cdef double* values = <double*>cnp.PyArray_DATA(found)
     cdef Wish* wishes = <Wish*>PyMem_RawCalloc(max(m, 1), sizeof(Wish))
-    memset(&room, 0, sizeof(Room))
+    memset(&room, 0, sizeof(PairRoom))
     try:
         if wishes is NULL:
             raise MemoryError
