@@ -713,7 +713,9 @@ cdef class Partial:
         cdef Member* one
         group.first, group.size, group.levels, group.retrieved = k - begin, size, self.levels[g], 0
         group.words = (size + 63) >> 6
-        group.bits = NULL if group.levels > 0 else &self.bits[self.first[g]]
+        group.bits = NULL
+        if group.levels == 0:
+            group.bits = &self.bits[self.first[g]]
         if 8 * size >= docs:
             for i in range(size):
                 slots[room.at[self.place[k + i]]] = i
