@@ -164,6 +164,14 @@ def readings(draw):
             raise AssertionError(f"{form}: {values} of {above}, {tied}, {hits}, {num_items} items")
 
 
+def least_area(*, min_fpr=0, max_fpr=1, min_tpr=0, max_tpr=1, standardize=True):
+    """Of a part of the ROC curve, if all relevant items come last. McClish's correction gives chance 1/2."""
+    low, high = Fraction(max(min_fpr, min_tpr)), Fraction(min(max_fpr, max_tpr))
+    middle = (low + high) / 2
+    chance = 1 - middle if (min_tpr, max_tpr) != (0, 1) else middle
+    return float((1 - chance / (1 - chance)) / 2) if standardize else 0.0
+
+
 def perfect(draw):
     """Relevant items first, in whatever groups: exactly 1. Last: exactly 0. Of counts beyond a few, to rounding."""
     huge = draw.chance(3)
@@ -188,10 +196,9 @@ def perfect(draw):
             if not (value == 1 or (huge and abs(value - 1) < 1e-15)):
                 raise AssertionError(f"{what} is {value!r} of {hits}, then {others} others, ties={reading}")
             if row.method in ("roc_auc", "bedroc"):
-                end = Fraction(options.get("max_fpr") or 1)  # of a part, chance has 1/2 too: the least is above 0
-                least = float((1 - end) / (2 - end))
+                least = least_area(**options)
                 value = getattr(last, row.method)(*args, **options, ties=reading)
-                if not (value == 0 if least == 0 and not huge else abs(value - least) < 1e-15):
+                if not (value == 0 if least == 0 and not huge else abs(value - least) <= 1e-15 * max(1, abs(least))):
                     raise AssertionError(f"{what} is {value!r} of {others} others, then {hits}, ties={reading}")
 
 

@@ -90,7 +90,8 @@ def a_name(draw):
         gains = ",".join(f"{level}:{draw.pick(GAINS)}" for level in range(draw.whole(1, 4)))
         cutoff = f"@{draw.whole(1, 4)}" if "k" in record.cutoffs and draw.chance(2) else ""
         return f"{record.name}(gains={{{gains}}}){cutoff}"
-    own = [form for form in record.forms if "norm=hits" not in form and ("ties=" not in form or record.name == "INST")]
+    only_bounds = "expected" not in record.ties  # each form names one
+    own = [form for form in record.forms if "norm=hits" not in form and ("ties=" not in form or only_bounds)]
     name = re.sub(",?ties=(best|worst)", "", draw.pick(own))
     head, at, cutoff = name.partition("@")
     if at and "k" in record.cutoffs:
@@ -128,6 +129,8 @@ def bounds_over_orders(draw):
             except ValueError as error:  # for some gains and pools there is no rule
                 if "cannot be computed" not in str(error):
                     raise
+        if record.gaps and not np.isnan(values).all():  # orders without a value do not count
+            values = values[~np.isnan(values)]
         ends = {"worst": values.min(), "best": values.max(), "expected": values.mean()}
         lower = getattr(record, "lower_is_better", record.name in ("RBPResid", "Unjudged"))
         if lower:
