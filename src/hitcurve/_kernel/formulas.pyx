@@ -671,9 +671,17 @@ cdef double inverse_squares(int64_t first, int64_t number) noexcept nogil:
     return total + carry
 
 
-cdef inline double squares_between(double a, double b) noexcept nogil:
-    """1 / a**2 - 1 / b**2, for a <= b."""
-    return (b - a) / a * ((b + a) / b) / (a * b)
+cdef inline double squares_between(double a, double b, double apart) noexcept nogil:
+    """1 / a**2 - 1 / b**2, for a <= b. `apart` is b - a, which the difference of large numbers would round."""
+    return apart / a * ((b + a) / b) / (a * b)
+
+
+cdef inline double after_start(const Table* table, int64_t hits) noexcept nogil:
+    """The hits less R**2 / N, where recall gain is 0. The smaller of the hits so far and the hits to come is exact enough."""
+    cdef double relevant = <double>table.num_relevant, items = <double>table.num_items
+    if table.num_relevant < table.num_items - table.num_relevant:
+        return <double>hits - relevant * (relevant / items)
+    return relevant * (<double>(table.num_items - table.num_relevant) / items) - <double>(table.num_relevant - hits)
 
 
 cdef double prg_auc(const Table* table, const Reading* reading) noexcept nogil:
@@ -682,7 +690,7 @@ cdef double prg_auc(const Table* table, const Reading* reading) noexcept nogil:
     At h hits and f others, 1 - precision gain is c f / h, and recall gain is 1 + c - c R / h, with c = R / (N - R). So the
     rise from a to b hits at f others loses c**2 R / 2 times f (1 / a**2 - 1 / b**2). Recall gain 0 is at R**2 / N hits.
     """
-    cdef double total = 0.0, carry = 0.0, relevant = <double>table.num_relevant, c, start, seen, others, step, b
+    cdef double total = 0.0, carry = 0.0, relevant = <double>table.num_relevant, c, start, seen, others, step, b, apart
     cdef int64_t first, rest, place
     cdef Group group = [0, 0, 0, 0, 0, 0, 0]
     if table.num_relevant == 0 or table.num_items == table.num_relevant:
@@ -693,26 +701,28 @@ cdef double prg_auc(const Table* table, const Reading* reading) noexcept nogil:
         seen = <double>group.seen
         b = <double>(group.seen + group.hits)
         others = <double>group.before
-        if b <= start:
+        if after_start(table, group.seen + group.hits) <= 0.0:
             continue
         if reading.ties == TIES_THRESHOLD:  # a straight line
             step = <double>group.others / <double>group.hits
-            if seen < start:
-                others += step * (start - seen)
+            apart = <double>group.hits
+            if after_start(table, group.seen) < 0.0:
+                others -= step * after_start(table, group.seen)
                 seen = start
-            add(&total, &carry, (b - seen) / seen / b * (others / seen + <double>(group.before + group.others) / b))
+                apart = after_start(table, group.seen + group.hits)
+            add(&total, &carry, apart / seen / b * (others / seen + <double>(group.before + group.others) / b))
             continue
         step = <double>group.others / <double>(group.hits + 1)  # on average, the others before a hit of the group
         first = group.seen
         rest = group.hits
-        if seen < start:
-            place = <int64_t>start + 1
-            rest = group.seen + group.hits - place
+        if after_start(table, first) < 0.0:
+            place = first + 1 + <int64_t>floor(-after_start(table, first))  # the next whole number of hits
+            rest -= place - first
             others += step * <double>(place - first)
+            add(&total, &carry, others * squares_between(start, <double>place, after_start(table, place)))
             first = place
-            add(&total, &carry, others * squares_between(start, <double>place))
         if rest > 0:
-            add(&total, &carry, others * squares_between(<double>first, b))
+            add(&total, &carry, others * squares_between(<double>first, b, <double>rest))
             add(&total, &carry, step * inverse_squares(first, rest))
     return 1.0 - (total + carry) * c * c * (0.5 * relevant)
 
