@@ -236,18 +236,14 @@ def test_a_run_has_the_numbers_of_its_curves(ties):
 
 
 def assert_those_of_curves(found, curves, ties):
-    """0 in place of NaN, for a query without a relevant document; the gaps of a measure stay.
-
-    A run without ties has the bits of "docid" under every reading.
-    """
-    untied = (curves["gains"].tied <= 1).all()
+    """0 in place of NaN, for a query without a relevant document; the gaps of a measure stay."""
     for row, name, _ in NAMES:
         if name in found.values and row.method and not row.twin_of_runs:
             read = ties if ties != "docid" else (*row.readings, "expected")[0]
             values = routes.values_of(curves[row.of[0]], name, read)
             filled = np.isnan(values) & ((curves[row.of[0]].num_relevant == 0) | (not row.gaps))
             values[filled] = 0.0
-            tolerance = 1e-14 if ties in row.sums or (row.sums and untied) else 0
+            tolerance = 1e-14 if ties in row.sums else 0
             np.testing.assert_allclose(found.values[name], values, rtol=tolerance, atol=0, err_msg=f"{name}, {ties}")
 
 
