@@ -222,6 +222,19 @@ def test_user_models_by_their_chances(name, ties):
     assert pickle.loads(pickle.dumps(user)) == user
 
 
+@pytest.mark.parametrize("name", CHANCES)
+def test_residuals_beyond_items_of_gain_0(name):
+    """The last items of a ranking may all have gain 0: the user passes them before the ranks beyond."""
+    for order in ([0], [0, 0, 0], [1, 0, 0], [2, 0, 3, 0]):
+        gains = [int(level > 0) if name[0] in "PR" and name[:3] != "RBP" else mp.mpf(level) / 3 for level in order]
+        if name[:3] == "RBP":
+            gains = [mp.mpf(level) / max(1, *order) for level in [*order, 0]][:-1]
+        user = hc.GainCurve.from_ranked(order).user_model(name, ties="best")
+        known, hoped = (slow_model(name, gains, [1.0], hopeful) for hopeful in (0, 1))
+        for found, value, more in zip(user.residual[:5], known, hoped, strict=True):
+            assert abs(found - float(more - value)) < 1e-13
+
+
 def test_models_of_ranks_have_expected_values():
     levels, scores = [0, 1, 2, 0, 1, 3, 0, 1], [8, 7, 7, 6, 5, 5, 5, 1]
     curve = hc.GainCurve(levels, scores)

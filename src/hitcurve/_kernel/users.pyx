@@ -191,6 +191,8 @@ cdef double inst(const Levels* levels, const GainReading* reading, GainRoom* roo
             if signalled(&room.work, 16):
                 room.failed = True
                 return NAN
+    if reading.hopeful:
+        go_on(&user, 0.0, stop - rank)
     x = user.x + user.x_carry
     last = exp(user.fall + user.fall_carry)
     if reading.hopeful:  # each of infinitely many ranks has gain 1
