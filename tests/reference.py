@@ -1452,6 +1452,32 @@ def rbp_residual_of_runs(order, levels, *, p=0.8):
     return here + Fraction(p) ** len(order) if unjudged else Fraction(0)
 
 
+def user_of_run(gains, go_on, rest, costs=(1,), *, hopeful):
+    """(utility, total utility, cost, total cost, depth) of a user who looks at the ranks one by one.
+
+    `gains`: of each rank, None for a document without a judgment. `hopeful`: their gain, and that of all further ranks.
+    `go_on(rank, gain, gained)`: the chance to look at the next rank. `rest(rank, gained, hopeful)`: the number of looks
+    beyond the last rank, if the user comes there. Ranks without a cost cost as much as the last one that has one.
+    """
+    chance, gained, total, spent, depth = Fraction(1), 0, 0, 0, 0
+    for rank, gain in enumerate(gains, 1):
+        gain = hopeful if gain is None else gain
+        gained += gain
+        total += chance * gain
+        spent += chance * costs[min(rank, len(costs)) - 1]
+        depth += chance
+        chance *= go_on(rank, gain, gained)
+    left = chance * rest(len(gains), gained, hopeful)
+    total, spent, depth = total + left * hopeful, spent + left * costs[-1], depth + left
+    return total / depth, total, spent / depth, spent, depth
+
+
+def residuals_of_run(known, hoped, *user):
+    """The numbers of a user, and how much they change, from the order if all is known to that if all is hoped for."""
+    least, most = (user_of_run(order, *user, hopeful=hopeful) for order, hopeful in ((known, 0), (hoped, 1)))
+    return least, [more - value for more, value in zip(most, least, strict=True)]
+
+
 @over_judged()
 def queries(order, levels, *, rel=1):
     return 1

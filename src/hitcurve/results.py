@@ -218,7 +218,8 @@ class UserModel(NamedTuple, Generic[_Value]):
         The number of items that the user looks at: the sum of V(i).
     residual
         How much each of these numbers would change if every rank beyond the last item had gain 1, as a ``UserModel``
-        whose own ``residual`` is None.
+        whose own ``residual`` is None. In that of ``Evaluation.user_model`` each document without a judgment has gain
+        1 too.
     """
 
     utility: _Value

@@ -169,6 +169,7 @@ def runs(paths: list[str]) -> None:
     assert_type(found, hc.Evaluation)
     assert_type(found.means["AP"], float)
     assert_type(found.tie_report()["AP"].worst, float)
+    assert_type(found.user_model("INST(T=2)", cost=[1, 2]).residual, hc.UserModel[Floats] | None)
     assert_type(hc.evaluate(qrels, hc.read_run("run.txt")), hc.Evaluation)
     evaluator = hc.Evaluator(qrels, ["map"], rank_by="listed")
     assert_type(evaluator.evaluate("run.txt", "mine"), hc.Evaluation)

@@ -1106,7 +1106,8 @@ cdef class Gains(Curve):
             The numbers ``utility``, ``total_utility``, ``cost``, ``total_cost`` and ``depth``, and ``residual``, which says how
             much they would change if every rank beyond the last item had gain 1. If the measure counts only the first k
             items (RBP, INSQ, INST, NERR10, NERR11), these are the ranks beyond k. Documents of a run without a judgment have
-            gain 0. With BPM and an array of costs, k is the cost at which patience ends.
+            gain 0 here: the residuals of ``Evaluation.user_model`` count them too. With BPM and an array of costs, k is the
+            cost at which patience ends.
 
             RR: depth is infinite if no item is relevant and the name has no cutoff. AP: a relevant item that was never
             retrieved has an infinite rank; all numbers are NaN if no item is relevant, and the residual is NaN, because the

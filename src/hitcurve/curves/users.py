@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     _Floats = NDArray[np.float64]
 
-__all__ = ["user_model"]
+__all__ = ["full_level", "user_model"]
 
 _RATE, _TOTAL, _DEPTH = range(3)  # the enum Part of the kernels
 _OF_RANKS = ("RBP", "INSQ", "SDCG", "P")
@@ -159,24 +159,30 @@ class _User:
         return gains
 
 
-def user_model(curve: Any, measure: Any, cost: Any, ties: str) -> UserModel[Any]:
-    """The method ``user_model`` of the curves."""
+def user_model(curve: Any, measure: Any, cost: Any, ties: str, hoped: Any = None) -> UserModel[Any]:
+    """The method ``user_model`` of the curves. `hoped`: the curve for the residual, if items of it are unknown too."""
     several = hasattr(curve, "row_offsets")  # the classes import this module
     costs = _costs(cost, len(curve) if several else None)
+    both = curve, curve if hoped is None else hoped
     if isinstance(costs, list) or (several and not isinstance(costs, float)):
-        each = [user_model(one, measure, costs[q] if isinstance(costs, list) else costs, ties)
-                for q, one in enumerate(curve)]
+        each = [user_model(one, measure, costs[q] if isinstance(costs, list) else costs, ties, other)
+                for q, (one, other) in enumerate(zip(*both, strict=True))]
         models: list[list[Any]] = [[*each], [one.residual for one in each]]
         return _model(*([np.array([one[i] for one in some], np.float64) for i in range(5)] for some in models))
-    user = _User(curve, measure, ties)
-    if not isinstance(costs, float) and user.name == "BPM":
-        user = _User(curve, _patient(user, costs), ties)
-    known, hoped = (_spent(user, costs, hopeful) for hopeful in (False, True))
+    users = [_User(one, measure, ties) for one in both]
+    if not isinstance(costs, float) and users[0].name == "BPM":
+        users = [_User(one.curve, _patient(one, costs), ties) for one in users]
+    known, more = (_spent(user, costs, hopeful) for user, hopeful in zip(users, (False, True), strict=True))
     with np.errstate(invalid="ignore"):
-        more = [hope - value for hope, value in zip(hoped, known, strict=True)]
+        more = [hope - value for hope, value in zip(more, known, strict=True)]
     if not several:
         known, more = [float(one[0]) for one in known], [float(one[0]) for one in more]
     return _model(known, more)
+
+
+def full_level(measure: Measure) -> float:
+    """The least level that gains 1 among lower levels: the highest of the scale, the lowest relevant, or 1."""
+    return float(dict(measure.keywords).get("max_rel") or measure.rel or 1)
 
 
 def _model(known: list[Any], more: list[Any]) -> UserModel[Any]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
+from hitcurve._base.checks import quoted
 from hitcurve._base.words import many
-from hitcurve.retrieval.names import measure_of
+from hitcurve.retrieval.names import measure_of, resolve
 from hitcurve.shown.grid import number
 from hitcurve.shown.means import Evaluated
 from hitcurve.shown.printed import as_utf8
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hitcurve import GainCurves, HitCurves, SubtopicCurves
+    from hitcurve import GainCurves, HitCurves, SubtopicCurves, UserModel
+    from hitcurve.measures import Measure
 
 __all__ = ["Evaluation", "Named", "Table", "TieBand"]
 
@@ -224,6 +226,72 @@ class Evaluation(Evaluated):
         if curves is None:
             raise ValueError(f"{self.name}: with judgment groups a query has no single curve")
         return curves if level is None else curves.at_level(level)
+
+    def user_model(self, measure: str | Measure, *, cost: Any = 1.0) -> UserModel[NDArray[np.float64]]:
+        """What the user of a measure gains and spends in each query, and how much of it is unknown.
+
+        The numbers are those of ``curves().user_model(measure)``. The residuals count what is unknown in a run: they
+        say how much the numbers would change if each document without a judgment, and each rank beyond the last
+        document, had gain 1. A document of a level below 0 has no judgment. The arguments of `evaluate` apply: with
+        ``judged_only=True`` only the ranks beyond the last document are unknown.
+
+        Parameters
+        ----------
+        measure : str or Measure
+            As for ``GainCurves.user_model``. It need not be a measure of the evaluation. Without `rel` in its name, a
+            document of P, RR and AP is relevant from `relevance_level` up.
+        cost : float, array or sequence of arrays
+            As for ``GainCurves.user_model``: a number, the costs of the ranks, or for each of `query_ids` the costs of
+            its ranks.
+
+        Returns
+        -------
+        UserModel
+            Arrays with a value for each of `query_ids`. With ``ties="best"`` (``"worst"``) the highest gain is first
+            (last) in each tie group. For the residual this is the order of the gains of which one is assumed to be 1
+            where a judgment lacks.
+
+        Raises
+        ------
+        ValueError
+            As ``GainCurves.user_model`` raises, if the judgments have judgment groups, if the name of the measure has
+            ``judged_only``, or if it has ``ties=`` and the evaluation has no tie groups.
+
+        References
+        ----------
+        Moffat & Zobel (2008), "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 27:2.
+        Azzopardi, Thomas & Moffat (2019), "cwl_eval: an evaluation tool for information retrieval", SIGIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "c": 0}}, {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}, "RBP(p=0.5)")
+        >>> user = found.user_model("RBP(p=0.5)")
+        >>> user.utility.tolist(), user.residual.utility.tolist()
+        ([0.5], [0.375])
+        >>> found.curves().user_model("RBP(p=0.5)").residual.utility.tolist()
+        [0.125]
+        """
+        from hitcurve.curves.users import full_level, user_model
+        from hitcurve.retrieval.judged import hoped_curves
+
+        one, *others = resolve(measure).values()
+        if others:
+            raise ValueError(f"measure is {quoted(measure)}: it must name one measure, not {len(others) + 1}")
+        curves, tables = self.curves(), self._tables()
+        tied = self.rank_by == "score" and self.ties != "docid"
+        if one.ties and not tied:
+            raise ValueError(f"{one.name}: the option ties= needs tie groups, but this evaluation gives each document "
+                             f"a rank of its own: evaluate with ties={one.ties!r}")
+        if one.record.ordered and tied:
+            raise ValueError(f"{one.name} is not defined for ties={self.ties!r}: it needs a single order, so evaluate "
+                             "with ties='docid'")
+        if one.judged_only:
+            raise ValueError(f"{one.name}: leave out the option judged_only, and evaluate with judged documents only")
+        if not one.record.graded:
+            one = one._replace(rel=one.relevant_level(self.relevance_level))
+        hoped = hoped_curves(curves, tables or [], tied, full_level(one))
+        return user_model(curves, one, cost, self.ties if tied else "best", hoped)
 
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, a text with a character for the level of each of its first documents.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hitcurve._base.pickle import gain_curves
 from hitcurve.curves.gain import GainCurves, gain_curves_of
 from hitcurve.curves.hit import HitCurves, curves_of
 from hitcurve.measures import Measure
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.curves.subtopics import SubtopicCurves
+    from hitcurve.retrieval.evaluation import Table
 
-__all__ = ["CurvePlan", "RunCurves"]
+__all__ = ["CurvePlan", "RunCurves", "hoped_curves"]
 
 
 class CurvePlan(NamedTuple):
@@ -126,3 +128,54 @@ class RunCurves:
             (starts, *table), *_ = run_tables(self._judged, self._places, tied, judged_only, self._depth, least)
             self._hits[key] = curves_of(self._qid, False, False, starts, None, *table)
         return self._hits[key]
+
+
+def hoped_curves(curves: GainCurves, tables: list[Table], tied: bool, least: float) -> GainCurves:
+    """The curves if all documents without a judgment had the highest level of their query, or `least` if that is more.
+
+    `curves` and `tables` are those of one evaluation. `tied`: as for `RunCurves.gains`.
+    """
+    retrieved = np.array([number for number, _ in tables], np.int64)
+    sizes = [len(rows) for _, rows in tables]
+    query, (rank, above, size, level) = np.repeat(np.arange(len(tables)), sizes), np.array(
+        [row for _, rows in tables for row in rows], np.int64).reshape(-1, 4).T  # fmt: skip
+    if (level >= 0).sum() == retrieved.sum():
+        return curves  # all documents have a judgment
+    if not tied:
+        above, size = rank - 1, np.ones_like(rank)
+    first = np.flatnonzero(np.diff(query, prepend=-1) | np.diff(above, prepend=-1))  # of each tie group
+    query_of, start, end = query[first], above[first], above[first] + size[first]
+    inside = size[first] - np.add.reduceat(level >= 0, first, dtype=np.int64) if len(first) else start
+    # Stretches without any judgment: before each group, and after the last group of a query.
+    ends, starts = np.zeros(len(tables), np.int64), np.append(0, end)[:-1]
+    starts[np.diff(query_of, prepend=-1) > 0] = 0
+    ends[query_of] = end  # the last group of a query is the last that is written
+    highest = np.full(len(tables), least)
+    np.maximum.at(highest, np.repeat(np.arange(len(tables)), np.diff(curves.level_offsets[curves.row_offsets])),
+                  curves.level)
+    for q, missing in enumerate(curves.unretrieved):
+        highest[q] = max([highest[q], *missing[-1:]])
+    parts = [  # the query, where the group begins, its documents, a level, and how many of the documents have it
+        (query, above, size, level, level > 0), (query_of, start, size[first], highest[query_of], inside),
+        (query_of, starts, start - starts, highest[query_of], start - starts),
+        (np.arange(len(tables)), ends, retrieved - ends, highest, retrieved - ends),
+    ]  # fmt: skip
+    return _curves_of_parts(curves, retrieved, *(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def _curves_of_parts(curves: GainCurves, retrieved: NDArray[np.int64], *parts: NDArray[Any]) -> GainCurves:
+    """Curves with these parts of tie groups. What was not retrieved is as in `curves`."""
+    order = np.lexsort((parts[3], parts[1], parts[0]))
+    query, above, size, level, count = (column[order[parts[4][order] > 0]] for column in parts)
+    row = np.flatnonzero(np.diff(query, prepend=-1) | np.diff(above, prepend=-1))
+    pair = np.union1d(row, np.flatnonzero(np.diff(level, prepend=-1)))
+    count = np.add.reduceat(count, pair, dtype=np.int64)
+    starts = np.searchsorted(pair, np.append(row, len(query)))
+    hits = np.add.reduceat(count, starts[:-1])
+    num_hits = np.bincount(query[row], hits, len(retrieved)).astype(np.int64)
+    lost = curves.num_relevant - curves.num_hits
+    bounds = np.searchsorted(query[row], np.arange(len(retrieved) + 1))
+    table = curves_of(curves.qid, False, False, bounds, None, above[row], size[row], hits, retrieved, num_hits,
+                      num_hits + lost)
+    made: GainCurves = gain_curves(table, starts, level[pair], count, curves.unretrieved)
+    return made
