@@ -1,6 +1,7 @@
 """Users of runs: what they gain and spend, and what is unknown, by the exact twin and by cwl_eval."""
 
 import itertools
+import json
 import math
 import pickle
 from fractions import Fraction
@@ -10,6 +11,7 @@ import pytest
 import reference as ref
 
 import hitcurve as hc
+from hitcurve.cli.main import main
 from hitcurve.measures import parse
 
 mp = ref.mp
@@ -371,3 +373,68 @@ def test_random_runs_agree_with_cwl_eval(cwl, ours, name, parameters, deep, ties
             orders.append(list(itertools.chain(*ordered)))
         for of_ranks in (None, costs):
             agree_with_cwl(cwl, (ours, name, parameters, deep), orders, found, 4, place, of_ranks)
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\nall 0 a 1\n")
+    (tmp_path / "one").write_text("1 Q0 b 1 7.5 t\n1 Q0 c 2 6 t\n1 Q0 a 3 6 t\nall Q0 d 1 3 t\nall Q0 a 2 2 t\n")
+    (tmp_path / "two").write_text("1 Q0 a 1 7.5 t\n1 Q0 c 2 6 t\nall Q0 a 1 2 t\n")
+    return ["trec", "qrels", "one", "two"]
+
+
+def test_the_command_prints_users(capsys, files):
+    name = "INST(T=2,max_rel=2)"
+    assert main([*files, "--user-model", name, "--format", "csv", "-q"]) == 0
+    head, *lines = [line.split(",") for line in capsys.readouterr().out.splitlines()]
+    assert head == ["run", "query_id", *NUMBERS, *(f"residual_{one}" for one in NUMBERS)]
+    models = [hc.evaluate("qrels", one, "AP").user_model(name) for one in ("one", "two")]
+    wanted = [np.array([*model[:5], *model.residual[:5]]) for model in models]
+    assert [line[:2] for line in lines] == [[run, query] for run in ("one", "two") for query in ("1", "all", "all")]
+    for i, line in enumerate(lines):
+        of_run = wanted[i // 3]
+        np.testing.assert_allclose(np.array(line[2:], float), of_run.mean(1) if i % 3 == 2 else of_run[:, i % 3], 1e-15)
+    assert main([*files, "--user-model", name, "--format", "json", "-q"]) == 0
+    tree = json.loads(capsys.readouterr().out)
+    assert tree["user_model"] == name and [one["run"] for one in tree["runs"]] == ["one", "two"]
+    assert tree["runs"][0]["queries"]["all"]["residual"]["depth"] == models[0].residual.depth[1]
+    assert tree["runs"][1]["means"]["utility"] == models[1].utility.mean()
+    assert main([*files, "--user-model", name, "--format", "json"]) == 0
+    assert "queries" not in json.loads(capsys.readouterr().out)["runs"][0]
+
+
+def test_the_table_of_users(capsys, files):
+    assert main([*files[:3], "--user-model", "P@4"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "run  number          value  residual", "one  utility        0.3750    0.5000",
+        "one  total utility  1.5000    2.0000", "one  cost           1.0000    0.0000",
+        "one  total cost     4.0000    0.0000", "one  depth          4.0000    0.0000",
+        "user of P@4; 2 queries; equal scores: docid"]  # fmt: skip
+    assert err == ""
+    assert main([*files, "--user-model", "RR", "-q", "--format", "markdown", "--ties", "best"]) == 0
+    out = capsys.readouterr().out
+    assert "| one | all | total utility | 1.0000 | 0.0000 |" in out and "equal scores: best" in out
+
+
+@pytest.mark.parametrize(("more", "text"), [
+    (["-m", "AP"], "--user-model cannot be combined with -m"),
+    (["--compare"], "--user-model cannot be combined with --compare"),
+    (["--format", "trec"], "--user-model cannot be combined with --format trec"),
+    (["--empty", "skip"], "--user-model cannot be combined with --empty"),
+    (["-R", "prefs"], "--user-model cannot be combined with -R prefs"),
+    (["--plot", "a.png"], "--user-model cannot be combined with --plot"),
+])  # fmt: skip
+def test_options_that_do_not_go_with_users(capsys, files, more, text):
+    with pytest.raises(SystemExit) as stop:
+        raise SystemExit(main([*files, "--user-model", "RBP", *more]))
+    assert stop.value.code == 2 and text in capsys.readouterr().err
+
+
+def test_a_measure_without_users(capsys, files):
+    assert main([*files, "--user-model", "nDCG"]) == 1
+    assert "hitcurve: error: nDCG has no user model here" in capsys.readouterr().err

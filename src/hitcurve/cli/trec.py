@@ -86,7 +86,7 @@ _EMPTY = {"choices": ("zero", "skip", "one", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
     ("files", "QRELS RUN", "a file of judgments, then runs: text (.gz .xz .bz2 .zst too) or Parquet; - reads stdin",
      {"nargs": "*", "default": ()}),
-    ("-m", "MEASURE", "measures, such as nDCG@10, map_cut_10, P.5,10, official or all_trec; repeatable "
+    ("-m", "MEASURE", "measures, such as nDCG@10, P.5,10, official, all_trec; repeatable "
      f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
      {"dest": "measures", "nargs": "+", "action": _Measures, "default": ()}),
     ("--ties", "RULE", "equal scores: docid (default, as trec_eval), expected, worst, best",
@@ -102,12 +102,13 @@ _OPTIONS: tuple[Option, ...] = (
     ("--empty", "HOW", "queries without relevant items: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "leave out unjudged documents (default: they are not relevant)", {}),
     ("-M", "DEPTH", "use the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
-    ("--trec-eval", "VERSION", "10 (default) or 9 (single precision, recall levels rounded up)",
+    ("--trec-eval", "N", "10 (default) or 9 (single precision, recall levels rounded up)",
      {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
     ("--subtopics", None, "the second column of QRELS is a subtopic (default: ignored)", {}),
     ("--lenient", None, "read bad lines as trec_eval does, and warn (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
      "csv (names can be formulas)", {"choices": _FORMS, "default": "table"}),
+    ("--user-model", "MEASURE", "print what a user of this measure gains and spends instead", {}),
     ("--sort", "MEASURE", "sort the runs by this measure, best first (default: as given)", {}),
     ("--compare", None, "test the differences between runs; csv then has nothing else", {}),
     ("--baseline", "RUN", "compare with this run: path, name or tag (default: every pair)", {}),
@@ -171,18 +172,29 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         ((options.caption or options.label) and options.each, "--caption and --label cannot be combined with -q"),
         *((getattr(options, name) and options.qrels_format in _GROUPED, f"--{name} cannot be combined with -R "
            f"{options.qrels_format}: judgment groups have no single curve") for name in ("plot", "report")),
+        *_no_user_model(options),
         (files.count("-") > 1, "standard input can be read only once: name - once"),
         *((getattr(options, name) and len(set(runs)) < len(runs), f"--{name}: a run is named twice: name each run once")
           for name in ("compare", "plot", "report")),
         no_picture(options.plot), *no_output(options, files),
     ))  # fmt: skip
     asked = options.measures or _usual(options.qrels_format, form)
-    entries = [entry for text in asked for entry in expand(text, options.version)]
-    if form != "trec" and all(entry.measure is None for entry in entries):
+    entries = [] if options.user_model else [entry for text in asked for entry in expand(text, options.version)]
+    if form != "trec" and entries and all(entry.measure is None for entry in entries):
         options.usage_error(f"argument -m: {', '.join(asked)}: only --format trec prints this measure")
     if options.sort is not None:
         options.sort = _key(options, [entry.measure for entry in entries if entry.measure is not None])
     return entries
+
+
+def _no_user_model(options: argparse.Namespace) -> list[tuple[object, str]]:
+    """Problems for `refuse`: what --user-model does not go with."""
+    others = {"-m": options.measures, "--sort": options.sort, "--compare": options.compare, "--plot": options.plot,
+              "--report": options.report, "--empty": options.empty != "zero", "--caption": options.caption,
+              "--label": options.label, f"-R {options.qrels_format}": options.qrels_format in _GROUPED,
+              "--format trec": options.format == "trec"}  # fmt: skip
+    return [(options.user_model and given, f"--user-model cannot be combined with {name}")
+            for name, given in others.items()]
 
 
 def _usual(qrels_format: str, form: str) -> Sequence[str]:
@@ -231,11 +243,16 @@ def _run(options: argparse.Namespace) -> str:
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
     compared = _compared(options, names, evaluations) if options.compare else None
-    runs = Runs(
-        names, evaluations, compared, options.sort.name if options.sort is not None else None,
-        each=options.each, seed=options.seed, p=options.p, tables=options.tables, caption=options.caption,
-        label=options.label,
-    )  # fmt: skip
+    if options.user_model:
+        from hitcurve.report.users import Users
+
+        runs: Runs = Users(names, evaluations, options.user_model, each=options.each)
+    else:
+        runs = Runs(
+            names, evaluations, compared, options.sort.name if options.sort is not None else None,
+            each=options.each, seed=options.seed, p=options.p, tables=options.tables, caption=options.caption,
+            label=options.label,
+        )  # fmt: skip
     with beside(options):
         if options.plot:
             from hitcurve.report.plot_queries import runs_figure
