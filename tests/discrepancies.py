@@ -12,6 +12,7 @@ import importlib
 import math
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -670,12 +671,14 @@ def ignored_scores(show: Shown) -> None:
     show.same("hc.HitCurve(y, s).enrichment_factor(0.2, ties=...)", 0.0)
 
 
-def cwl_eval(name: str, parameters: tuple[Any, ...], gains: list[float], number: str) -> Callable[[Any], Any]:
+def cwl_eval(name: str, parameters: tuple[Any, ...], gains: list[float], number: str,
+             depth: int = 1000) -> Callable[[Any], Any]:  # fmt: skip
     """A number of one of cwl_eval's users."""
 
     def real(module: Any) -> float:
         user = getattr(module, name)(*parameters)
-        user.measure(module.Ranking("q", gains, []))
+        user.residuals = number.startswith("residual")
+        user.measure(module.Ranking("q", gains, [], max_n=depth))
         return float(getattr(user, number))
 
     return real
@@ -703,6 +706,35 @@ def users_at_rank_1000(show: Shown) -> None:
     show.ours("curve.user_model('INSQ(T=2,max_rel=1)').total_utility", 13 / 9)
     show.ours("hc.GainCurve.from_ranked([0]).user_model('RR', ties='best').depth", math.inf)
     show.same("curve.insq(T=2, max_rel=1, ties=...)", 0.3180778)
+
+
+@record("Definitions", "Residuals of 1000 ranks")
+def residuals_of_1000_ranks(show: Shown) -> None:
+    """A residual says how much a measure would rise if all that is unknown were relevant: documents without a judgment,
+    and the ranks beyond the run. cwl_eval knows only those up to rank 1000, or up to its `--max_depth`. So residuals of
+    INSQ, INST and NERR11 and the depth of RR depend on this depth. That of AP falls below 0: AP is then the mean over
+    about 1000 relevant documents. Here the sums go on, and AP has no residual, because infinitely many relevant ranks
+    have no end of 1 / rank.
+    """
+    show.given("qrels, run = {'q': {'a': 1, 'c': 0}}, {'q': {'a': 3.0, 'b': 2.0, 'c': 1.0}}",
+               "found = hc.evaluate(qrels, run, 'AP')")
+    gains = [1.0, math.nan, 0.0]
+
+    def average(depth: int) -> float:
+        relevant = [rank for rank in range(1, depth + 1) if rank != 3]
+        return sum(i / rank for i, rank in enumerate(relevant, 1)) / len(relevant) - 1
+
+    for depth in (10, 1000):
+        show.peer("cwl-eval", f"APCWLMetric(), residual of the utility, --max_depth {depth}", average(depth),
+                  cwl_eval("APCWLMetric", (), gains, "residual_expected_utility", depth), partial(average, depth))
+    weights = [(4 / (i + 4)) ** 2 for i in range(1000)]
+    show.peer("cwl-eval", "INSQCWLMetric(T=2), residual of the utility", 0.6808015,
+              cwl_eval("INSQCWLMetric", (2.0,), gains, "residual_expected_utility"),
+              lambda: (math.fsum(weights) - weights[0] - weights[2]) / math.fsum(weights))
+    show.ours("found.user_model('AP').residual.utility[0]", math.nan)
+    show.ours("found.user_model('INSQ(T=2,max_rel=1)').residual.utility[0]", 0.6819222)
+    show.same("hc.evaluate(qrels, run, 'AP', ties=...).user_model('INSQ(T=2,max_rel=1)').residual.utility[0]",
+              0.6819222)
 
 
 @record("Definitions", "An average precision that forgets what was not retrieved")
