@@ -3,6 +3,7 @@
 import itertools
 import math
 import pickle
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -62,6 +63,28 @@ def test_the_order_with_the_highest_gain_first_is_not_the_best_of_bpm():
     first, last = (hc.GainCurve.from_ranked([0] * 10 + order) for order in ([10, 6, 6], [6, 6, 10]))
     assert first.bpm(20, max_rel=10) == 1 / 11
     assert last.bpm(20, max_rel=10) == 1.2 / 12
+
+
+def mean_of_bpm(levels, k, most):
+    """The mean over the orders of a tie group, and how many sums below T = 1 its subsets have, which the mean needs."""
+    n, whole = len(levels), Fraction(sum(levels), most)
+    below = [[] for _ in range(n + 1)]
+    for size in range(n + 1):
+        below[size] = [gain for some in itertools.combinations(levels, size) if (gain := Fraction(sum(some), most)) < 1]
+    total = Fraction(0)
+    for rank in range(1, k + 1):
+        before, after = below[rank - 1], below[rank] if rank < k else []
+        still = sum((gain + (whole - gain) / (n - rank + 1) for gain in before), Fraction(0))
+        total += (still / math.comb(n, rank - 1) - Fraction(sum(after)) / math.comb(n, rank)) / rank
+    return total, len({gain for some in below for gain in some})
+
+
+def test_the_mean_of_bpm_over_orders_needs_the_subsets_of_a_tie():
+    for levels in itertools.combinations_with_replacement((0, 1, 2, 4), 5):
+        orders = [ref.bpm(ref.in_order(order), 4, max_rel=4) for order in itertools.permutations(levels)]
+        assert mean_of_bpm(levels, 4, 4)[0] == sum(orders) / len(orders)
+    for n in (3, 6, 9):  # each subset has a sum of its own
+        assert mean_of_bpm([2**i for i in range(n)], n, 2**n)[1] == 2**n
 
 
 def test_bpm_names_the_tie_that_matters():

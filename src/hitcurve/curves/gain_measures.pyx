@@ -975,6 +975,10 @@ cdef class Gains(Curve):
         -----
         Gains are added as levels, so that three items of gain 1/3 are a gain of 1.
 
+        The mean over the orders of a tie group depends on which of its subsets have a gain below T. A group of n items with
+        general gains has up to 2**n different sums, and no polynomial algorithm is known that counts them. So `bpm` refuses
+        such ties, and does not approximate. The mean over several random `tiebreak` keys is an estimate.
+
         References
         ----------
         Zhang, Liu, Li, Zhang, Xu & Ma (2017), "Evaluating web search with a bejeweled player model", SIGIR.
