@@ -167,8 +167,8 @@ def _curves_of_parts(curves: GainCurves, retrieved: NDArray[np.int64], *parts: N
     """Curves with these parts of tie groups. What was not retrieved is as in `curves`."""
     order = np.lexsort((parts[3], parts[1], parts[0]))
     query, above, size, level, count = (column[order[parts[4][order] > 0]] for column in parts)
-    row = np.flatnonzero(np.diff(query, prepend=-1) | np.diff(above, prepend=-1))
-    pair = np.union1d(row, np.flatnonzero(np.diff(level, prepend=-1)))
+    new = (np.diff(query, prepend=-1) | np.diff(above, prepend=-1)) != 0
+    row, pair = np.flatnonzero(new), np.flatnonzero(new | (np.diff(level, prepend=-1) != 0))
     count = np.add.reduceat(count, pair, dtype=np.int64)
     starts = np.searchsorted(pair, np.append(row, len(query)))
     hits = np.add.reduceat(count, starts[:-1])
