@@ -181,6 +181,19 @@ def test_arguments_of_evaluate():
     assert hc.evaluate(qrels, {"q": {"b": 1.0, "a": 0.0}}, "AP").user_model("RR@9").residual[:5] == tuple([0.0] * 5)
 
 
+def test_the_residual_of_rbp_is_that_of_trec_eval():
+    """Which is 0, and leaves out the ranks beyond the run, if all documents of a query have a judgment."""
+    cases = {f"q{seed}": drawn(seed) for seed in range(40)}
+    qrels, run = ({query: pair[i] for query, pair in cases.items()} for i in (0, 1))
+    found = hc.evaluate(qrels, run, "RBPResid(p=0.5)")
+    values, user = found.values["RBPResid(p=0.5)"], found.user_model("RBP(p=0.5,rel=1)")
+    whole = np.array([all(qrels[query].get(doc, -1) >= 0 for doc in run[query]) for query in found.query_ids])
+    assert 0 < whole.sum() < 20 and not values[whole].any()
+    np.testing.assert_allclose(user.residual.utility[~whole], values[~whole], 1e-13)
+    np.testing.assert_allclose(user.residual.utility[whole], [0.5 ** len(run[query]) for query, all_ in zip(
+        found.query_ids, whole, strict=True) if all_], 1e-13)  # fmt: skip
+
+
 def test_the_residual_of_average_precision_is_not_a_number():
     """1 / rank, added up over infinitely many relevant ranks, diverges."""
     user = hc.evaluate({"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, "AP").user_model("AP")
