@@ -17,6 +17,7 @@ from signatures import same_signature
 
 from hitcurve.compat import sklearn_metrics as ours
 
+pytest.importorskip("sklearn", minversion="1.9")  # older releases have other keywords, warnings and texts of errors
 theirs = pytest.importorskip("sklearn.metrics")
 pytestmark = pytest.mark.thread_unsafe(reason="warnings and the configuration are the process's")
 NAMES = [name for name in ours.__all__ if name.islower()]
