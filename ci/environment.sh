@@ -20,13 +20,17 @@ wheel_of_sources() {
     folder="$root/build/wheels/$state"
     # A wheel that was made without looking at warnings does not do where they are errors.
     if [ ! -d "$folder" ] || { [ -n "${HITCURVE_WERROR:-}" ] && [ ! -e "$folder/no-warnings" ]; }; then
-        echo "== making the wheel" >&2
+        echo "== compiling hitcurve: one to three minutes, once for each state of the sources" >&2
         mkdir -p "$root/build/wheels"
         scratch=$(mktemp -d "$root/build/wheels/making.XXXXXX") # nothing is left of an earlier build, or of other flags
         mkdir "$scratch/source"
         (cd "$root" && tar -cf - --exclude='*.so' --exclude='*.py[co]' --exclude='*.egg-info' "${sources[@]}") | tar -xf - -C "$scratch/source"
         # pip builds in isolation: the build requirements come from pyproject.toml, whatever is installed here.
+        while sleep 15 && kill -0 $$ && [ -d "$scratch" ]; do # it ends by itself if the build is stopped
+            echo "   $(find "$scratch" -name '*.so' | wc -l) of $(find "$root/src" -name '*.pyx' | wc -l) modules" >&3
+        done 3>&2 2> /dev/null &
         "$env/bin/python" -m pip --quiet wheel --no-deps --wheel-dir "$scratch/made" "$scratch/source"
+        kill $! 2> /dev/null || true
         [ -z "${HITCURVE_WERROR:-}" ] || touch "$scratch/made/no-warnings"
         rm -rf "$folder"
         mv "$scratch/made" "$folder"
@@ -60,7 +64,7 @@ environment() {
     if [ "$(cat "$env/stamp" 2>/dev/null)" = "$packages $wheel" ]; then
         return
     fi
-    echo "== making $env" >&2
+    echo "== installing hitcurve$extras into $env" >&2
     if [ "$(cat "$env/packages" 2>/dev/null)" != "$packages" ]; then
         rm -rf "$env"
         "$python" -m venv "$env"
