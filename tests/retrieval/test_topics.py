@@ -1,6 +1,7 @@
 """Judgments by subtopic: every way to read them, every measure of a run, and the numbers of ndeval."""
 
 import importlib
+import json
 import lzma
 import pickle
 import re
@@ -122,6 +123,21 @@ def of_parquet(folder):
     return folder / "qrels.parquet"
 
 
+def table(path, names, delimiter, packed=open):
+    """A file with these names of the columns query, subtopic, document and relevance, in another order."""
+    of_row = dict(zip(names, range(4), strict=True))
+    order = sorted(names, reverse=True)
+    lines = [delimiter.join(str(row[of_row[name]]) for name in order) for row in in_turn()]
+    with packed(path, "wt", encoding="utf-8") as file:
+        file.write("# a comment\n\n" + "\n".join([delimiter.join(order), *lines]))
+    return path
+
+
+def of_json(folder, value):
+    (folder / "qrels.json").write_text(json.dumps(value))
+    return folder / "qrels.json"
+
+
 def of_records(folder):
     ir_measures = pytest.importorskip("ir_measures")
     return [ir_measures.Qrel(q, doc, level, topic) for q, topic, doc, level in ROWS_OF]
@@ -132,7 +148,18 @@ WAYS = {
     "dict of columns": lambda folder: columns(),
     "pandas": lambda folder: pytest.importorskip("pandas").DataFrame(columns(in_turn())),
     "polars": lambda folder: pytest.importorskip("polars").DataFrame(columns()).rename({"subtopic": "subtopic_id"}),
-    "Parquet": of_parquet, "records": of_records,
+    "lazy frame": lambda folder: pytest.importorskip("polars").LazyFrame(columns(in_turn())),
+    "pyarrow": lambda folder: pytest.importorskip("pyarrow").table(columns(in_turn())),
+    "categories": lambda folder: pytest.importorskip("pandas").DataFrame(columns()).astype(
+        {"subtopic": "category", "query_id": "category", "relevance": "Int64"}),
+    "arrays": lambda folder: tuple(map(np.array, columns(in_turn()).values())),
+    "CSV": lambda folder: table(folder / "qrels.csv", ["query_id", "subtopic", "doc_id", "relevance"], ","),
+    "BEIR": lambda folder: table(folder / "qrels.tsv", ["query-id", "subtopic-id", "corpus-id", "score"], "\t"),
+    "semicolons": lambda folder: table(folder / "qrels", ["qid", "iteration", "docno", "level"], ";"),
+    "packed CSV": lambda folder: table(folder / "qrels.csv.xz", ["Qid", "Subtopic", "Doc ID", "Label"], ",", lzma.open),
+    "JSON": lambda folder: of_json(folder, JUDGED), "JSON columns": lambda folder: of_json(folder, columns(in_turn())),
+    "JSON text": lambda folder: json.dumps(JUDGED),
+    "Parquet": of_parquet, "records": of_records, "an iterator": lambda folder: iter(of_records(folder)),
     "read": lambda folder: hc.read_qrels(JUDGED, subtopics=True),
     "pickle": lambda folder: pickle.loads(pickle.dumps(hc.read_qrels(JUDGED, subtopics=True))),
 }  # fmt: skip
@@ -169,16 +196,28 @@ def test_every_way_to_a_run_gives_the_same_bits(tmp_path):
         assert [one.means for one in several] == [wanted.means] * 2
 
 
-def test_the_command(tmp_path, capsys):
-    import json
+def test_every_format_may_be_named(tmp_path):
+    wanted = hc.evaluate(JUDGED, RUN, "alpha_nDCG@5", subtopics=True).values["alpha_nDCG@5"]
+    for way, form in (("file", "trec"), ("CSV", "csv"), ("BEIR", "csv"), ("JSON", "json")):
+        found = hc.evaluate(hc.read_qrels(WAYS[way](tmp_path), format=form, subtopics=True), RUN, "alpha_nDCG@5")
+        assert found.values["alpha_nDCG@5"].tobytes() == wanted.tobytes()
 
+
+def test_queries_without_ids_are_numbered():
+    found = hc.read_qrels([{7: {"a": 1}}, {7: {"b": 2}, 4: {"a": 0}}], subtopics=True)
+    assert found.topics.parts[:4] == (["0", "1", "1"], ["a", "b", "a"], ["7", "7", "4"], [1, 2, 0])
+
+
+def test_the_command(tmp_path, capsys):
     main = importlib.import_module("hitcurve.cli.main").main
-    run, qrels = run_file(tmp_path), str(written(tmp_path / "qrels"))
-    measures = ["alpha_nDCG@5", "P_IA@3", "AP"]
-    assert main(["trec", qrels, str(run), "--subtopics", "--format", "json", "-m", *measures]) in (None, 0, 3)
-    shown = json.loads(capsys.readouterr().out)["runs"][0]["means"]
+    run, measures = run_file(tmp_path), ["alpha_nDCG@5", "P_IA@3", "AP"]
     found = hc.evaluate(JUDGED, RUN, measures, subtopics=True)
-    assert [shown[parse(name).name] for name in measures] == [found.means[name] for name in measures]
+    for way in ("file", "CSV", "JSON"):
+        qrels = str(WAYS[way](tmp_path))
+        assert main(["trec", qrels, str(run), "--subtopics", "--format", "json", "-m", *measures]) in (None, 0, 3)
+        shown = json.loads(capsys.readouterr().out)["runs"][0]["means"]
+        assert [shown[parse(name).name] for name in measures] == [found.means[name] for name in measures]
+    qrels = str(WAYS["file"](tmp_path))
     assert main(["trec", qrels, str(run), "-m", "AP"]) == 1
     assert "; --subtopics reads judgments by subtopic" in capsys.readouterr().err
 
@@ -197,10 +236,19 @@ def test_documents_that_repeat_are_an_error_that_names_the_option(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("q 0 d 1\nq 0 d 2\n", "document 'd' occurs twice for subtopic '0' in query 'q'"),
+    ("q 0 d 1\n\nq 0 d 2\n", "document 'd' occurs twice for subtopic '0' in query 'q', in line 1 and in line 3"),
     ("q 0 d 1\n\nq 0 d\n", "line 3: there are 3 columns, not 4: query, subtopic, document and level"),
     ("q 0 d 1.5\n", "line 1: the relevance '1.5' is not a whole number"),
     ("q 0 d 1 x\n", "line 1: there are 5 columns"),
+    ("q,0,d,1\n", "line 1: there is 1 column, not 4"),
+    ("qid,doc,rel\nq,d,1\n", r"line 1: the header must have .* the subtopic \(subtopic, subtopic_id, .*'qid,doc,rel'"),
+    ("qid,subtopic,doc,rel\nq,s,d\n", "line 2: the row has 3 columns, but the header has 4"),
+    ("qid,subtopic,doc,rel\n\nq,s,d,x\n", "line 3: the relevance is 'x': it must be a number"),
+    ("qid,subtopic,doc,rel\n\nq,s,d,1.5\n", r"the relevance in line 3 is 1.5: it must be a whole number \(query 'q', "
+     r"subtopic 's', document 'd'\)"),
+    ("qid,subtopic,doc,rel\nq,s,d,1\nq,s,d,0\n", "occurs twice .*, in line 2 and in line 3"),
+    ('{"q": {"d": {"s": 1, "s": 2}}}', "JSON: 's' occurs twice"),
+    ('{"q": {"d": {"s": 1.5}}}', r"the relevance is 1.5: it must be a whole number \(query 'q', subtopic 's'"),
     ("", "there are no judgments"),
 ])  # fmt: skip
 def test_bad_files(text, words, tmp_path):
@@ -214,6 +262,16 @@ def test_lenient_reading(tmp_path):
     with pytest.warns(UserWarning, match="2 lines other than four columns with a whole number"):
         found = hc.read_qrels(tmp_path / "qrels", strict=False, subtopics=True)
     assert repr(found).endswith("1 query, 2 judgments, 2 subtopics)")
+    (tmp_path / "qrels").write_text("qid,subtopic,doc,rel\nq,s,d,1.5\nq,t,d,-1.5\n")
+    with pytest.warns(UserWarning, match="2 relevances other than a whole number: the fraction is cut off"):
+        found = hc.read_qrels(tmp_path / "qrels", strict=False, subtopics=True)
+    assert found.topics.parts[3] == [1, -1]
+
+
+def test_the_name_of_a_table_without_a_header_is_a_hint(tmp_path):
+    (tmp_path / "qrels.csv").write_text("q,0,d,1\n")
+    with pytest.raises(ValueError, match="may be in another format: format= takes trec, json, csv, and a table needs"):
+        hc.read_qrels(tmp_path / "qrels.csv", subtopics=True)
 
 
 ERRORS = [
@@ -221,7 +279,19 @@ ERRORS = [
      r"alpha_nDCG@5: qrels has no subtopics: pass subtopics=True and judgments by subtopic"),
     (lambda: hc.read_qrels(HIGHEST, subtopics=True), TypeError, "not a mapping of subtopics to levels"),
     (lambda: hc.read_qrels(hc.read_qrels(HIGHEST), subtopics=True), ValueError, "was read without subtopics"),
-    (lambda: hc.read_qrels({"q": {"d": {"s": 1.5}}}, subtopics=True), ValueError, "the relevance in row 0 is 1.5"),
+    (lambda: hc.read_qrels({"q": {"d": {"s": 1}}, "r": {"d": {"s": 1, "t": "x"}}}, subtopics=True), ValueError,
+     r"the relevance is 'x': it must be a number \(query 'r', subtopic 't', document 'd'\)"),
+    (lambda: hc.read_qrels({"q": ["d"]}, subtopics=True), TypeError, r"query 'q' holds \['d'\], not a mapping of doc"),
+    (lambda: hc.read_qrels([["d"]], subtopics=True), TypeError, "qrels is a list: with subtopics=True give a path"),
+    (lambda: hc.read_qrels({**columns(), "subtopic": ["s"]}, subtopics=True), ValueError,
+     rf"the columns query, subtopic, document and relevance have {len(ROWS_OF)}, 1, {len(ROWS_OF)} and"),
+    (lambda: hc.read_qrels({**columns(ROWS_OF[:2]), "relevance": [1, 0.5]}, subtopics=True), ValueError,
+     "the relevance in row 1 is 0.5: it must be a whole number"),
+    (lambda: hc.read_qrels({**columns(ROWS_OF[:2]), "subtopic": ["s", None]}, subtopics=True), ValueError,
+     "column 'subtopic' is empty in row 1"),
+    (lambda: hc.read_qrels(columns([*ROWS_OF[:2], ROWS_OF[0]]), subtopics=True), ValueError, "in row 0 and in row 2"),
+    (lambda: hc.read_qrels(JUDGED, subtopics=True, format="csv"), ValueError, "format='csv' is only for files"),
+    (lambda: hc.read_qrels("qrels", subtopics=True, format="msmarco"), ValueError, "use trec, json, csv"),
     (lambda: hc.read_qrels({"query_id": ["q"], "doc_id": ["d"], "relevance": [1]}, subtopics=True), ValueError,
      "qrels has no column 'subtopic'"),
     (lambda: hc.read_qrels({}, subtopics=True), ValueError, "there are no judgments"),

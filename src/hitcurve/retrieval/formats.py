@@ -20,12 +20,13 @@ from hitcurve._base.words import many
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DOC", "FORMATS", "QUERY", "Listed", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets",
-           "of_text", "shaped", "text_of"]
+__all__ = ["DOC", "FORMATS", "QUERY", "SUBTOPIC", "Listed", "form_of", "is_json", "is_mapping_of_runs", "is_one_run",
+           "of_ir_datasets", "of_text", "shaped", "text_of"]
 
 # The names that columns may have.
 QUERY = ("query_id", "qid", "q_id", "query-id", "query")
 DOC = ("doc_id", "docno", "docid", "corpus-id", "doc")
+SUBTOPIC = ("subtopic", "subtopic_id", "subtopic-id", "iteration")
 FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
 
 
@@ -224,11 +225,12 @@ def of_ir_datasets(source: str, judgments: bool) -> Any:
     return getattr(found, f"{what}_iter")()
 
 
-def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError) -> Any:
+def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError, subtopics: bool = False) -> Any:
     """A mapping made from a text that is not in TREC's format.
 
     `how` names the format, or is the error of reading the text as TREC. Then the format is guessed from the text, and
-    the error is raised if the text looks like no other format.
+    the error is raised if the text looks like no other format. With `subtopics`, a table needs a column of subtopics,
+    and gets the column "line" of the numbers of its lines.
     """
     of_file = isinstance(text, TextFile)
     written = how if isinstance(how, str) else _guessed(
@@ -237,7 +239,7 @@ def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueEr
     if written == "json":
         return _json(text, name)
     if written == "csv":
-        return _csv(text, value_names, name)
+        return _csv(text, value_names, name, subtopics)
     return _three(text, value_names[0], written, name)
 
 
@@ -245,19 +247,26 @@ def _unmarked(text: Any) -> bytes:
     return bytes(text).removeprefix(codecs.BOM_UTF8)
 
 
-def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueError) -> str:
-    lines = (line.strip() for line in text.split(b"\n", 99))
+def form_of(text: bytes, value_names: Sequence[str]) -> tuple[str, list[bytes]]:
+    """(what the first line looks like: "trec", "json", "csv" or "", the fields of this line)."""
+    lines = (line.strip() for line in text.removeprefix(codecs.BOM_UTF8).split(b"\n", 99))
     first = next((line for line in lines if line and line[:1] != b"#"), b"")
     fields = first.split()
     judgments = value_names[0] != "score"
-    trec = len(fields) == 4 and _floats(fields[3]) if judgments else len(fields) == 6 and _floats(fields[4])
-    if not trec:
-        if first[:1] in (b"{", b"["):
-            return "json"
-        if _header(first.decode("utf-8", "surrogateescape"), value_names)[1]:
-            return "csv"
+    if len(fields) == 4 and _floats(fields[3]) if judgments else len(fields) == 6 and _floats(fields[4]):
+        return "trec", fields
+    if first[:1] in (b"{", b"["):
+        return "json", fields
+    return "csv" if _header(first.decode("utf-8", "surrogateescape"), value_names)[1] else "", fields
+
+
+def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueError) -> str:
+    form, fields = form_of(text, value_names)
+    if form != "trec":
+        if form:
+            return form
         if len(fields) == 3 and _floats(fields[2]):
-            if judgments:
+            if value_names[0] != "score":
                 return "msmarco"
             raise ValueError(f"{name}: the third of three columns may hold ranks or scores: for ranks use "
                              "hitcurve.read_run(path, format='msmarco'), for scores format='scores'") from None
@@ -284,27 +293,29 @@ def _json(text: bytes, name: str) -> Any:
 
 
 def _header(line: str, value_names: Sequence[str]) -> tuple[str, list[int]]:
-    """The delimiter of a header, and the places of query, document, value and rank; no places if it is no header."""
+    """The delimiter of a header, and the places of query, document, value, rank and subtopic; or no places."""
     run = value_names[0] == "score"
-    wanted = (QUERY, DOC, value_names if run else (*value_names, "score"), ("rank",) if run else ())  # BEIR's qrels
+    values = value_names if run else (*value_names, "score")  # BEIR's qrels
+    wanted = QUERY, DOC, values, ("rank",) if run else (), SUBTOPIC
     for delimiter in "\t,;":
         names = [one.strip().strip('"').lower().replace(" ", "_") for one in line.split(delimiter)]
         places = [next((names.index(one) for one in of if one in names), -1) for of in wanted]
-        if places[0] >= 0 and places[1] >= 0 and max(places[2:]) >= 0:
+        if places[0] >= 0 and places[1] >= 0 and max(places[2:4]) >= 0:
             return delimiter, places
     return "", []
 
 
-def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
+def _csv(text: bytes, value_names: Sequence[str], name: str, subtopics: bool = False) -> dict[str, Any]:
     import csv
 
     lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     begin = next((i for i, line in enumerate(lines) if line.strip() and line[:1] != b"#"), 0)
     header = lines[begin].decode("utf-8", "surrogateescape")
     delimiter, places = _header(header.strip(), value_names)
-    if not places:
+    if not places or (subtopics and places[4] < 0):
+        topic = f"the subtopic ({', '.join(SUBTOPIC)}), " if subtopics else ""
         raise ValueError(f"{name}, line {begin + 1}: the header must have columns for the query ({', '.join(QUERY)}), "
-                         f"the document ({', '.join(DOC)}) and the {value_names[0]}: {header!r}")
+                         f"{topic}the document ({', '.join(DOC)}) and the {value_names[0]}: {header!r}")
     try:
         _check_marks(lines, begin, delimiter)
     except OpenMark as error:
@@ -321,7 +332,10 @@ def _csv(text: bytes, value_names: Sequence[str], name: str) -> dict[str, Any]:
                     raise ValueError(f"the row has {many(len(row), 'columns')}, but the header has {width}")
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
-    return _columns(value_names[0], numbered, places, name)
+    found = _columns(value_names[0], numbered, places[:4], name)
+    if subtopics:
+        found["subtopic"], found["line"] = [row[places[4]] for _, row in numbered], [line for line, _ in numbered]
+    return found
 
 
 def _check_marks(lines: list[bytes], begin: int, delimiter: str) -> None:

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, compress, count
 from operator import ne
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
@@ -25,8 +26,20 @@ from hitcurve._base.checks import (
 )
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
-from hitcurve._base.words import many
-from hitcurve.retrieval.formats import DOC, FORMATS, QUERY, Listed, is_json, of_ir_datasets, of_text, shaped, text_of
+from hitcurve._base.words import are, many
+from hitcurve.retrieval.formats import (
+    DOC,
+    FORMATS,
+    QUERY,
+    SUBTOPIC,
+    Listed,
+    form_of,
+    is_json,
+    of_ir_datasets,
+    of_text,
+    shaped,
+    text_of,
+)
 from hitcurve.retrieval.groups import GROUPED, JudgmentGroups, read_groups
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
@@ -76,10 +89,11 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
         relevance. For these, `source` may also be a dict ``{query: {group: {document: relevance}}}``, with subgroups
         between groups and documents for ``"prefs"``.
     subtopics : bool, default False
-        True reads judgments by subtopic, which measures of diversity need. The source is a file of TREC's web tracks
-        (query, subtopic, document, level), a dict ``{query: {document: {subtopic: level}}}``, a data frame or a Parquet
-        file with a column ``subtopic`` (or ``subtopic_id``, ``iteration``), or named tuples with such a field. For
-        measures without subtopics, the level of a document is its highest level over the subtopics.
+        True reads judgments by subtopic, which measures of diversity need. A file has the columns query, subtopic,
+        document and level of TREC's web tracks, or a header that names a column ``subtopic`` (or ``subtopic_id``,
+        ``iteration``), or it is JSON of a dict ``{query: {document: {subtopic: level}}}``. Data frames and Parquet
+        files need such a column, and named tuples such a field. A tuple has four arrays (query, subtopic, document,
+        relevance). For measures without subtopics, the level of a document is its highest level over the subtopics.
 
     Returns
     -------
@@ -129,80 +143,167 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
     return Qrels.from_columns(starts, names, docs, whole, name, None, listed)
 
 
-_SUBTOPIC = ("subtopic", "subtopic_id", "iteration")
+_TOPIC_QRELS = (*_QRELS, "level")
+_FOR_SUBTOPICS = ("trec", "json", "csv")
 
 
 def _by_subtopic(source: Any, name: str, strict: bool, format: str | None) -> Qrels:
     """The judgments of a source by subtopic."""
     from hitcurve.retrieval.topics import by_subtopic
 
-    if format not in (None, "trec"):
-        raise ValueError(f"format={format!r} cannot be combined with subtopics=True: pass a TREC file, a dict or a "
-                         "frame")
+    if format is not None and not isinstance(source, (str, os.PathLike)):
+        raise ValueError(f"format={format!r} is only for files, but {name} is a {type(source).__name__}")
+    if format not in (None, *_FOR_SUBTOPICS):
+        raise ValueError(f"format={format!r} cannot be combined with subtopics=True: use {', '.join(_FOR_SUBTOPICS)}")
     if isinstance(source, Qrels):
         if source.topics is None:
             raise ValueError(f"{source.source} was read without subtopics: read it with subtopics=True")
         return source
-    if isinstance(source, (str, os.PathLike)):
+    if isinstance(source, str) and source.startswith("ir_datasets:"):
+        name, source = source, of_ir_datasets(source, True)
+    elif isinstance(source, str) and is_json(source):
+        source = of_text(source.encode("utf-8", "surrogateescape"), _TOPIC_QRELS, name, "json")
+    elif isinstance(source, (str, os.PathLike)):
         with opened_text(source) as (name, text):
             if text is not None:
-                return by_subtopic(*_web_track(bytes(text), name, strict), name)
-        source, name = parquet(source), name
+                source = _topic_text(bytes(text), name, strict, format or ("" if text_of(source) else "json"))
+        if text is None:
+            source = parquet(source)
     columns = _topic_columns(source, name)
-    values = _numbers(columns[3], "relevance", name, np.zeros(1, np.int64), columns[0][:1], columns[2])
-    whole = np.trunc(values)
-    for wrong, text in ((whole != values, "it must be a whole number"), (~(np.abs(whole) <= 1e9), "it must lie from "
-                        "-1000000000 to 1000000000")):  # fmt: skip
-        for row in np.flatnonzero(wrong)[:1]:
-            raise ValueError(f"{name}: the relevance in row {row} is {values[row]:g}: {text}")
-    return by_subtopic(*columns[:3], whole.astype(np.int64).tolist(), name)
+    place: Callable[[int], str] | None = "row {}".format
+    if isinstance(source, _Lines):
+        lines = source["line"]
+        place = lambda row: f"line {lines[row]}"  # noqa: E731
+    elif isinstance(source, Mapping) and not any(key in source for key in QUERY):
+        place = None  # the rows of a nested mapping have no numbers
+    levels = _whole_levels(columns, name, strict, place)
+    return by_subtopic(*columns[:3], levels, name, place)
 
 
-def _web_track(text: bytes, name: str, strict: bool) -> tuple[list[str], list[str], list[str], list[int]]:
+def _topic_text(text: bytes, name: str, strict: bool, form: str) -> Any:
+    """The columns or the nested mapping in the text of a file. `form` is its format, if it is known."""
+    looks_like = form_of(text, _TOPIC_QRELS)[0]
+    form = form or looks_like or "trec"
+    if form != "trec":
+        found = of_text(text, _TOPIC_QRELS, name, form, subtopics=True)
+        return _Lines(found) if form == "csv" else found
+    try:
+        return _web_track(text, name, strict)
+    except ValueError as error:
+        if looks_like == "trec" or not re.search(r"\.(csv|tsv|tab|jsonl?)(\.\w+)?$", name, re.IGNORECASE):
+            raise
+        raise ValueError(f"{error}; {name} may be in another format: format= takes {', '.join(_FOR_SUBTOPICS)}, and a "
+                         "table needs a header") from None  # fmt: skip
+
+
+class _Lines(dict[str, Any]):
+    """Columns that come from the lines of a file. The column "line" has the numbers of the lines."""
+
+
+def _web_track(text: bytes, name: str, strict: bool) -> _Lines:
     """The columns of a file with a query, a subtopic, a document and a level in each line."""
-    columns: tuple[list[str], list[str], list[str], list[int]] = [], [], [], []
+    columns = _Lines(query_id=[], subtopic=[], doc_id=[], relevance=[], line=[])
     lenient = 0
-    for at, line in enumerate(text.split(b"\n"), 1):
+    for at, line in enumerate(text.removeprefix(BOM_UTF8).split(b"\n"), 1):
         cells = line.decode("utf-8", "surrogateescape").split()
         if not cells or cells[0].startswith("#"):
             continue
         whole = re.match(r"[+-]?\d{1,9}", cells[3], re.ASCII) if len(cells) > 3 else None
         exact = len(cells) == 4 and whole is not None and whole[0] == cells[3]
         if not exact and (strict or len(cells) < 4):
-            said = f"there are {many(len(cells), 'columns')}, not 4" if len(cells) != 4 else (
+            said = f"there {are(len(cells))} {many(len(cells), 'columns')}, not 4" if len(cells) != 4 else (
                 f"the relevance {cells[3]!r} is not a whole number")  # fmt: skip
             raise ValueError(f"{name}, line {at}: {said}: query, subtopic, document and level")
         lenient += not exact
-        for column, cell in zip(columns[:3], cells, strict=False):
+        level = int(whole[0]) if whole else 0
+        for column, cell in zip(columns.values(), (*cells[:3], level, at), strict=True):
             column.append(cell)
-        columns[3].append(int(whole[0]) if whole else 0)
     if lenient:
         warn([f"{name}: {many(lenient, 'lines')} other than four columns with a whole number"])
     return columns
 
 
-def _topic_columns(source: Any, name: str) -> tuple[list[str], list[str], list[str], Any]:
-    """The columns query, subtopic, document and level of a dict, a frame or named tuples."""
+_TopicColumns = tuple[list[str], list[str], list[str], Any]
+
+
+def _topic_columns(source: Any, name: str) -> _TopicColumns:
+    """The columns query, subtopic, document and level."""
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # a LazyFrame of polars
-    if isinstance(source, Mapping) and not any(key in source for key in QUERY):
-        columns: tuple[list[str], list[str], list[str], list[Any]] = [], [], [], []
-        for query, docs in source.items():
-            for doc, levels in (docs if isinstance(docs, Mapping) else {}).items():
-                if not isinstance(levels, Mapping):
-                    raise TypeError(f"{name}: document {doc!r} of query {query!r} holds {quoted(levels)}, not a "
-                                    "mapping of subtopics to levels")
-                for topic, level in levels.items():
-                    for column, one in zip(columns[:3], (query, topic, doc), strict=True):
-                        column.append(_id(one, name))
-                    columns[3].append(level)
-        return columns
-    if isinstance(source, (list, tuple)) and source and hasattr(source[0], "query_id"):
-        field = next((one for one in _SUBTOPIC if hasattr(source[0], one)), _SUBTOPIC[0])
-        fields = {"query_id": "query_id", "subtopic": field, "doc_id": "doc_id", "relevance": "relevance"}
-        source = {key: [getattr(one, of) for one in source] for key, of in fields.items()}
-    ids = [_ids(_column(source, names, name, ids=True), names[0], name) for names in (QUERY, _SUBTOPIC, DOC)]
-    return ids[0], ids[1], ids[2], _column(source, _QRELS, name)
+    if hasattr(source, "__next__"):
+        source = list(source)
+    if isinstance(source, (list, tuple)) and source:
+        if hasattr(source[0], "query_id"):
+            source = _topic_records(source, name)
+        elif all(isinstance(one, Mapping) for one in source):  # queries without ids
+            source = {str(i): one for i, one in enumerate(source)}
+        elif isinstance(source, tuple) and len(source) == 4:
+            columns = (as_column(one, "qrels") if hasattr(one, "__array__") and not hasattr(one, "to_numpy") else one
+                       for one in source)
+            source = dict(zip(("query_id", "subtopic", "doc_id", "relevance"), columns, strict=True))
+    keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
+    if not keys or any(isinstance(one, Mapping) for one in keys):
+        return _nested_topics(source, name)
+    if not (isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names")):
+        raise TypeError(f"{name} is a {type(source).__name__}: with subtopics=True give a path, a dict, a data frame, "
+                        "a tuple of four arrays (query, subtopic, document, relevance) or named tuples with subtopics")
+    queries, topics, docs = (_ids(_column(source, names, name, ids=True), names[0], name)
+                             for names in (QUERY, SUBTOPIC, DOC))  # fmt: skip
+    levels = _column(source, _TOPIC_QRELS, name)
+    sizes = [len(column) for column in (queries, topics, docs, levels)]
+    if len(set(sizes)) > 1:
+        raise ValueError(f"{name}: the columns query, subtopic, document and relevance have {sizes[0]}, {sizes[1]}, "
+                         f"{sizes[2]} and {many(sizes[3], 'rows')}")
+    return queries, topics, docs, levels
+
+
+def _topic_records(source: Sequence[Any], name: str) -> dict[str, list[Any]]:
+    """The columns of named tuples of ir_measures, ir_datasets or pyndeval."""
+    of_topic = next((one for one in SUBTOPIC if hasattr(source[0], one)), SUBTOPIC[0])
+    fields = {"query_id": "query_id", "subtopic": of_topic, "doc_id": "doc_id", "relevance": "relevance"}
+    for field in fields.values():
+        for row, one in enumerate(source):
+            if not hasattr(one, field):
+                raise ValueError(f"{name}: the entry in row {row} has no {field}: {one!r}")
+    return {key: [getattr(one, of) for one in source] for key, of in fields.items()}
+
+
+def _nested_topics(source: Mapping[Any, Any], name: str) -> _TopicColumns:
+    """The columns of a dict {query: {document: {subtopic: level}}}."""
+    columns: tuple[list[str], list[str], list[str], list[Any]] = [], [], [], []
+    for query, docs in source.items():
+        if not isinstance(docs, Mapping):
+            raise TypeError(f"{name}: query {query!r} holds {quoted(docs)}, not a mapping of documents")
+        for doc, levels in docs.items():
+            if not isinstance(levels, Mapping):
+                raise TypeError(f"{name}: document {doc!r} of query {query!r} holds {quoted(levels)}, not a mapping of "
+                                "subtopics to levels")
+            for topic, level in levels.items():
+                for column, one in zip(columns[:3], (query, topic, doc), strict=True):
+                    column.append(_id(one, name))
+                columns[3].append(level)
+    return columns
+
+
+def _whole_levels(columns: _TopicColumns, name: str, strict: bool, place: Callable[[int], str] | None) -> list[int]:
+    """The levels as whole numbers."""
+    queries, topics, docs, levels = columns
+
+    def wrong(row: int, problem: str) -> ValueError:
+        where = f" in {place(row)}" if place is not None else ""
+        return ValueError(f"{name}: the relevance{where} is {problem} (query {queries[row]!r}, subtopic "
+                          f"{topics[row]!r}, document {docs[row]!r})")
+
+    values = _numbers(levels, "relevance", name, wrong)
+    whole = np.trunc(values)
+    for wrong_rows, text in (((whole != values) & strict, "{}: it must be a whole number"),
+                             (~(np.abs(whole) <= 1e9), "{:.0f}: it must lie from -1000000000 to 1000000000")):
+        for row in np.flatnonzero(wrong_rows)[:1]:
+            raise wrong(row, text.format(values[row]))
+    if cut := int(np.count_nonzero(whole != values)):
+        warn([f"{name}: {many(cut, 'relevances')} other than a whole number: the fraction is cut off"])
+    found: list[int] = whole.astype(np.int64).tolist()
+    return found
 
 
 def _ids(column: Any, what: str, name: str) -> list[str]:
@@ -326,7 +427,7 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | 
     source, name = shaped(source, value_names, name)
     tag = name if tag is None else tag
     if isinstance(source, Listed):
-        values = _numbers(source.values, value_names[0], name, source.starts, source.names, source.docs)
+        values = _numbers_of(source.values, value_names[0], name, source.starts, source.names, source.docs)
         return source.starts, source.names, source.docs, values, name, None, True, tag
     keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
@@ -351,8 +452,8 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | 
     if isinstance(docs, list):
         docs = _texts(docs, "document", name)
     starts = np.asarray(starts, dtype=np.int64)
-    values = _numbers(values, value_names[0], name, starts, names, docs)
-    ranks = None if ranks is None else _numbers(ranks, "rank", name, starts, names, docs)
+    values = _numbers_of(values, value_names[0], name, starts, names, docs)
+    ranks = None if ranks is None else _numbers_of(ranks, "rank", name, starts, names, docs)
     return starts, names, docs, values, name, ranks, False, tag
 
 
@@ -369,7 +470,7 @@ def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[Any, ..
     values = list(chain.from_iterable(found.values() for found in source.values()))
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
-    return starts, names, docs, _numbers(values, "value", name, starts, names, docs), name, None, False
+    return starts, names, docs, _numbers_of(values, "value", name, starts, names, docs), name, None, False
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
@@ -450,10 +551,15 @@ def _is_empty(value: Any) -> bool:
         return True
 
 
-def _numbers(values: Any, what: str, name: str, starts: Any, names: list[str], docs: Any) -> NDArray[np.float64]:
+def _numbers_of(values: Any, what: str, name: str, starts: Any, names: list[str], docs: Any) -> NDArray[np.float64]:
     def wrong(row: int, problem: str) -> ValueError:
         return ValueError(f"{name}: the {what} in row {row} is {problem}{whose(row, starts, names, docs)}")
 
+    return _numbers(values, what, name, wrong)
+
+
+def _numbers(values: Any, what: str, name: str, wrong: Callable[[int, str], ValueError]) -> NDArray[np.float64]:
+    """Values as float64. `wrong` makes the error for a row and its problem."""
     no_masked(values, f"{name}: a {what}")
     try:
         array = np.asarray(values)

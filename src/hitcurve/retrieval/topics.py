@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -48,8 +49,11 @@ class Topics(NamedTuple):
         raise TypeError("judgments are pickled with their subtopics")
 
 
-def by_subtopic(queries: list[str], topics: list[str], docs: list[str], levels: list[int], source: str) -> Qrels:
+def by_subtopic(queries: list[str], topics: list[str], docs: list[str], levels: list[int], source: str,
+                place: Callable[[int], str] | None = None) -> Qrels:  # fmt: skip
     """Judgments from four columns: the query, the subtopic, the document and the level of each row.
+
+    `place` gives the name of a row for an error: its number, or that of its line.
 
     Raises
     ------
@@ -59,10 +63,13 @@ def by_subtopic(queries: list[str], topics: list[str], docs: list[str], levels: 
     names = tuple(sorted(set(topics)))
     number = {name: i for i, name in enumerate(names)}
     held: dict[str, dict[str, dict[int, int]]] = {}
-    for query, topic, doc, level in zip(queries, topics, docs, levels, strict=True):
+    for row, (query, topic, doc, level) in enumerate(zip(queries, topics, docs, levels, strict=True)):
         of_doc = held.setdefault(query, {}).setdefault(doc, {})
         if number[topic] in of_doc:
-            raise ValueError(f"{source}: document {doc!r} occurs twice for subtopic {topic!r} in query {query!r}")
+            rows = zip(queries, topics, docs, strict=True)
+            first = next(i for i, one in enumerate(rows) if one == (query, topic, doc))
+            raise ValueError(f"{source}: document {doc!r} occurs twice for subtopic {topic!r} in query {query!r}"
+                             + (f", in {place(first)} and in {place(row)}" if place is not None else ""))
         of_doc[number[topic]] = level
     # The last subtopic decides first, as in `subtopic_sets.coded`.
     keys = {(query, doc): tuple(sorted(((t, one) for t, one in of.items() if one > 0), reverse=True))
