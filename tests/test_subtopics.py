@@ -289,6 +289,45 @@ def test_many_subtopics_and_levels(width):
             assert curve.subtopic(j, 0.5) == hc.HitCurve(flags, scores, num_relevant=relevant)
 
 
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("levels", [[0, 0, 1], [0, 0, 1, 2], [0.0, 0.0, 0.5, 1.5]])
+def test_ranked_items_give_the_bits_of_scores(levels, tied):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        labels, scores, missing = drawn(rng, 12, int(rng.integers(1, 10)), levels, 4 if tied else 10**6)
+        order = np.argsort(-scores, kind="stable")
+        labels, more = labels[order], int(rng.integers(0, 3))
+        groups = np.append(np.unique(-scores, return_counts=True)[1], np.full(int(more > 0), more))
+        curve = hc.SubtopicCurve(
+            np.vstack([labels, np.zeros((more, labels.shape[1]))]), np.append(scores[order], [-1e9] * more),
+            unretrieved=missing)
+        options = {"num_items": len(labels) + more} if more or seed % 2 else {}
+        if tied or more > 1:
+            options["tied"] = groups
+        ranked = hc.SubtopicCurve.from_ranked(labels, unretrieved=missing, **options)
+        again = hc.SubtopicCurve.from_table(curve.score, curve.above, curve.tied, curve.hits, curve.levels,
+                                            num_items=curve.num_items, unretrieved=curve.unretrieved)
+        assert ranked.score is None and again.score.tolist() == curve.score.tolist()
+        for _, name, _ in NAMES:
+            if "exact" not in name:
+                np.testing.assert_array_equal(ranked.measure(name), curve.measure(name), name)
+            if parse(name).record.method not in IDEALS:
+                np.testing.assert_array_equal(again.measure(name), curve.measure(name), name)
+        assert curve.levels.tolist() == ranked.levels.tolist() == again.levels.tolist()
+        assert sorted(curve.unretrieved.tolist()) == sorted(missing[missing.any(axis=1)].tolist())
+        assert again.highest_levels() == curve.highest_levels()
+
+
+def test_a_table_in_the_order_of_the_input_is_the_curve():
+    labels = np.array([[1, 0], [2, 1], [0, 0], [0, 1], [1, 0]])
+    for scores, lower in (([9, 7, 7, 5, 1], False), ([1, 2, 2, 8, 9], True)):
+        curve = hc.SubtopicCurve(labels, scores, subtopics="ab", unretrieved=[[0, 1]], lower_is_better=lower)
+        made = hc.SubtopicCurve.from_table(
+            curve.score, curve.above, curve.tied, curve.hits, curve.levels, num_items=curve.num_items,
+            subtopics=curve.subtopics, unretrieved=curve.unretrieved, lower_is_better=lower)
+        assert made == curve and pickle.loads(pickle.dumps(made)) == curve
+
+
 def test_a_subtopic_and_the_highest_levels_are_curves():
     level = LABELS.max(axis=1)
     missing = [one.max(axis=1) if len(one) else [] for one in MISSING]
@@ -428,6 +467,17 @@ ERRORS = [
     (lambda: hc.SubtopicCurve([[1, 0]], [1], subtopics="aa"), "subtopics has 2 names, 1 of them different"),
     (lambda: hc.SubtopicCurve([[1, 0]], [1], unretrieved=[[1]]),
      r"unretrieved has shape \(1, 1\), but y_true has 2 subtopics"),
+    (lambda: hc.SubtopicCurve.from_ranked([1, 0]), r"levels has shape \(2,\): the last axis must be that of"),
+    (lambda: hc.SubtopicCurve.from_ranked([[1, 0]], tied=[2]), "the sum of tied is 2, but there is 1 item"),
+    (lambda: hc.SubtopicCurve.from_ranked([[1, 0]], tied=[1, 0]), r"tied\[1\] is 0: a tie group has at least 1 item"),
+    (lambda: hc.SubtopicCurve.from_ranked([[1], [0]], num_items=1), "num_items is 1, but levels has 2 entries"),
+    (lambda: hc.SubtopicCurve.from_ranked([[1]], unretrieved=[[1, 0]]), "but levels has 1 subtopic"),
+    (lambda: hc.SubtopicCurve.from_table([2], [0], [1], [1], [[0, 0]], num_items=1),
+     r"levels\[0\] is 0 for each subtopic: a hit is above level 0 for a subtopic"),
+    (lambda: hc.SubtopicCurve.from_table([2], [0], [1], [1], [[1], [1]], num_items=1),
+     "levels has 2 rows, but the sum of hits is 1"),
+    (lambda: hc.SubtopicCurve.from_table([2, 1], [0, 0], [1, 1], [1, 1], [[1], [1]], num_items=2),
+     r"above\[1\] is 0, but the rows before it hold 1 item"),
     (lambda: MANY.alpha_dcg(alpha=1.1), "alpha is 1.1: must be from 0 to 1"),
     (lambda: MANY.nrbp(beta=1), "beta is 1: must be between 0 and 1"),
     (lambda: MANY.alpha_dcg(0), "k is 0"),
@@ -456,6 +506,11 @@ def test_curves_are_immutable_and_print_their_size():
         MANY.__init__(LABELS, SCORES, offsets=OFFSETS)
     with pytest.raises(TypeError, match="immutable"):
         MANY[0].__init__(LABELS, SCORES)
+    for curves in (MANY, MANY[0]):
+        with pytest.raises(AttributeError):
+            curves.note = "x"
+        with pytest.raises(ValueError, match="read-only"):
+            curves.above[0] = 1
     assert repr(MANY).startswith("SubtopicCurves(8 queries: ") and repr(MANY).endswith(", 3 subtopics)")
     assert repr(MANY[0]).startswith("SubtopicCurve(num_items=")
     assert "nDCG" in MANY._repr_html_() and "nDCG" in MANY[0]._repr_html_()

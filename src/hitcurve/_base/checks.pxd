@@ -30,7 +30,7 @@ cdef int kind_of(int type_number) noexcept nogil
 cdef object as_ndarray(object values, str name, str what)
 cpdef object as_column(object values, str name)
 cpdef object as_real(object values, str name, str what=*)
-cdef object as_whole(object values, str name)
+cpdef object as_whole(object values, str name)
 cdef object array_or_none(object values, str name)
 cpdef object one_dimension(object array, str name)
 cdef object frozen(object array)

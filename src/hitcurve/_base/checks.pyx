@@ -415,7 +415,7 @@ cpdef object as_real(object values, str name, str what=SCORES):
     return as_ndarray(values, name, what)
 
 
-cdef object as_whole(object values, str name):
+cpdef object as_whole(object values, str name):
     array = as_ndarray(values, name, WHOLE)
     if array.dtype.kind not in "iu" and array.size > 0:
         raise TypeError(f"{name} has dtype {array.dtype}: {WHOLE}")

@@ -50,6 +50,13 @@ class Sets(NamedTuple):
             found[filled] = np.maximum.reduceat(self.level, self.starts[:-1][filled])
         return found
 
+    def levels(self, codes: Any, width: int) -> Any:
+        """A row of levels for each of some codes."""
+        of_codes = self.of(codes)
+        found = np.zeros((codes.shape[0], width))
+        found[np.repeat(np.arange(codes.shape[0]), np.diff(of_codes.starts)), of_codes.member] = of_codes.level
+        return found
+
     def numbers(self) -> Any:
         """A number for each code, equal for codes with the same subtopics, 0 for a code without any."""
         known: dict[bytes, int] = {b"": 0}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._base.checks import as_column, as_real, check_choice
+from hitcurve._base.checks import as_column, as_real, as_whole, check_choice, one_dimension
 from hitcurve._base.pickle import MAKERS, gain_curves, subtopic_curve, subtopic_curves
 from hitcurve._base.words import are, many
 from hitcurve.curves.base import ManyRankings, totals
@@ -43,6 +43,7 @@ _IDEALS = ("greedy", "exact")
 class Subtopics(_Curve):
     """The measures of SubtopicCurve and SubtopicCurves: a number for one ranking, or an array by query."""
 
+    __slots__ = ("_bundles", "_names", "_pool", "_sets", "_table")
     _family, _usual_measure, _usual_picture = "subtopics", "alpha_nDCG", "distribution"
     _table: Any  # the gain curves whose levels are codes
     _sets: Sets
@@ -95,6 +96,11 @@ class Subtopics(_Curve):
     @property
     def hits(self) -> Any:
         return self._table.hits
+
+    @property
+    def levels(self) -> Any:
+        place = np.repeat(self._table.level.astype(np.int64), self._table.level_count)
+        return self._sets.levels(place, len(self._names))
 
     @property
     def _row_starts(self) -> Any:
@@ -640,23 +646,37 @@ def _with_codes(table: Any, numbered: Any) -> Any:
     return gain_curves(curves, offsets, numbered(level), count, [numbered(one) for one in missing])
 
 
-def _column_names(subtopics: Any, width: int) -> tuple[Any, ...]:
+def _column_names(subtopics: Any, width: int, of: str = "y_true") -> tuple[Any, ...]:
     """The names of the subtopics."""
     names = tuple(range(width)) if subtopics is None else tuple(subtopics)
     if len(names) != width or len({*names}) < width:
-        raise ValueError(f"subtopics has {many(len(names), 'names')}, {len({*names})} of them different, but y_true "
+        raise ValueError(f"subtopics has {many(len(names), 'names')}, {len({*names})} of them different, but {of} "
                          f"has {many(width, 'subtopics')}")
     return names
 
 
-def _missing(values: Any, name: str, width: int) -> Any:
+def _missing(values: Any, name: str, width: int, of: str = "y_true") -> Any:
     """The levels of items that were never retrieved, a row for each item."""
     if values is None or (isinstance(values, list | tuple | np.ndarray) and not len(values)):
         return np.zeros((0, width))
     levels = levels_of_items(values, name, 2)
     if levels.shape[1] != width:
-        raise ValueError(f"{name} has shape {levels.shape}, but y_true has {many(width, 'subtopics')}")
+        raise ValueError(f"{name} has shape {levels.shape}, but {of} has {many(width, 'subtopics')}")
     return levels
+
+
+def _tabled(score: Any, above: Any, tied: Any, row: Any, code: Any, missing: Any, num_items: int,
+            lower: bool = False) -> GainCurve:  # fmt: skip
+    """The gain curve of items with codes in these rows of a table."""
+    kept = code != 0
+    row, code = row[kept], code[kept].astype(np.int64)
+    order = np.lexsort((code, row))
+    row, code = row[order], code[order]
+    starts = group_starts(row, code) if row.shape[0] else np.empty(0, np.int64)
+    count = np.diff(np.append(starts, row.shape[0]))
+    offsets = np.searchsorted(row[starts], np.arange(above.shape[0] + 1))
+    return GainCurve.from_table(score, above, tied, offsets, code[starts], count, num_items=num_items,
+                                unretrieved=missing, lower_is_better=lower)
 
 
 # --- one ranking ------------------------------------------------------------------------------------------------------
@@ -689,6 +709,10 @@ class SubtopicCurve(Subtopics):
         The numbers of all items, of all items above level 0 for any subtopic, and of those of them that were ranked.
     score, above, tied, hits : ndarray
         The columns of the table, as for ``HitCurve``. An item above level 0 for any subtopic counts as relevant.
+    levels : ndarray of shape (num_hits, subtopics)
+        The levels of the ranked items that count as relevant, row by row of the table.
+    unretrieved : ndarray of shape (num_relevant - num_hits, subtopics)
+        The levels of the items that were never retrieved.
     lower_is_better : bool
         The argument of this name.
 
@@ -717,6 +741,8 @@ class SubtopicCurve(Subtopics):
     0.3333333333333333
     """
 
+    __slots__ = ()
+
     def __init__(self, y_true: Any, y_score: Any, *, subtopics: Any = None, unretrieved: Any = None,
                  tiebreak: Any = None, lower_is_better: bool = False, nan_policy: Any = "raise",
                  workers: int = 1) -> None:  # fmt: skip
@@ -732,6 +758,126 @@ class SubtopicCurve(Subtopics):
 
     def _shaped(self, values: Any, shape: Any) -> Any:
         return float(values[0, 0]) if shape is None or shape == () else values[0].reshape(shape)
+
+    @classmethod
+    def from_ranked(cls, levels: Any, *, tied: Any = None, subtopics: Any = None, num_items: int | None = None,
+                    unretrieved: Any = None) -> SubtopicCurve:  # fmt: skip
+        """Make a curve from levels in rank order, best first. The curve has no scores.
+
+        Parameters
+        ----------
+        levels : array_like of shape (n, subtopics)
+            The levels of the item at each rank, at least 0.
+        tied : array_like of int, optional
+            The number of items of each tie group, from the top; the sum is the number of all items. Default: no ties.
+        subtopics : sequence, optional
+            The names of the subtopics. Default: 0, 1, 2, ...
+        num_items : int, optional
+            The number of all items, if `levels` stops before the last item. The missing items have level 0.
+        unretrieved : array_like of shape (m, subtopics), optional
+            The levels of items that were never retrieved.
+
+        Returns
+        -------
+        SubtopicCurve
+
+        Raises
+        ------
+        ValueError
+            If a level is below 0 or not finite, if `num_items` is below the length of `levels`, or if the sum of `tied`
+            is not the number of all items.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.SubtopicCurve.from_ranked([[1, 0], [1, 0], [0, 1]])
+        >>> round(curve.alpha_ndcg(), 4), curve.subtopic_recall(2)
+        (0.9652, 0.5)
+        >>> hc.SubtopicCurve.from_ranked([[1, 0], [1, 0], [0, 1]], tied=[1, 2]).subtopic_recall(2)
+        0.75
+        """
+        items = levels_of_items(levels, "levels", 2)
+        width = items.shape[1]
+        names = _column_names(subtopics, width, "levels")
+        (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", width, "levels")])
+        table = GainCurve.from_ranked(code, num_items=num_items, unretrieved=missing)
+        if tied is not None:
+            sizes = one_dimension(as_whole(tied, "tied"), "tied")
+            for i in np.flatnonzero(sizes < 1)[:1]:
+                raise ValueError(f"tied[{i}] is {sizes[i]}: a tie group has at least 1 item")
+            if sum(sizes.tolist()) != table.num_items:
+                raise ValueError(f"the sum of tied is {sum(sizes.tolist())}, but there {are(table.num_items)} "
+                                 f"{many(table.num_items, 'items')}")
+            ends = np.cumsum(sizes, dtype=np.int64)
+            group = np.searchsorted(ends, table.above, side="right")
+            rows, row = np.unique(group, return_inverse=True)
+            table = _tabled(None, (ends - sizes)[rows], sizes[rows], row.reshape(-1), code[table.above], missing,
+                            table.num_items)
+        return cls._of_codes(table, sets, code, missing, names)
+
+    @classmethod
+    def from_table(cls, score: Any, above: Any, tied: Any, hits: Any, levels: Any, *, num_items: int,
+                   subtopics: Any = None, unretrieved: Any = None, lower_is_better: bool = False) -> SubtopicCurve:
+        """Make a curve from its table, for example a table that another program made.
+
+        Parameters
+        ----------
+        score, above, tied, hits
+            The columns of the table, as for ``HitCurve.from_table``. An item counts as a hit if it is above level 0 for
+            any subtopic.
+        levels : array_like of shape (sum of hits, subtopics)
+            The levels of these items, row by row of the table. The greedy ideal order takes them in this order.
+        num_items : int
+            The number of all items, up to 2**62.
+        subtopics : sequence, optional
+            The names of the subtopics. Default: 0, 1, 2, ...
+        unretrieved : array_like of shape (m, subtopics), optional
+            The levels of items that were never retrieved.
+        lower_is_better : bool
+            True if the scores rise down the table.
+
+        Returns
+        -------
+        SubtopicCurve
+
+        Raises
+        ------
+        ValueError
+            If no ranking can have this table. The message names the row and the values.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.SubtopicCurve.from_table([6, 5], [0, 1], [1, 2], [1, 1], [[1, 0], [0, 2]], num_items=4)
+        >>> curve == hc.SubtopicCurve([[1, 0], [0, 0], [0, 2], [0, 0]], [6, 5, 5, 3])
+        True
+        """
+        items = levels_of_items(levels, "levels", 2)
+        width = items.shape[1]
+        names = _column_names(subtopics, width, "levels")
+        (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", width, "levels")])
+        plain = HitCurve.from_table(score, above, tied, hits, num_items=num_items, lower_is_better=lower_is_better)
+        if plain.weighted:
+            raise TypeError("above and tied must be whole numbers: items with subtopics have no weights")
+        if plain.num_hits != code.shape[0]:
+            raise ValueError(f"levels has {many(code.shape[0], 'rows')}, but the sum of hits is {plain.num_hits}")
+        for i in np.flatnonzero(code == 0)[:1]:
+            raise ValueError(f"levels[{i}] is 0 for each subtopic: a hit is above level 0 for a subtopic")
+        row = np.repeat(np.arange(len(plain)), plain.hits)
+        table = _tabled(plain.score, plain.above, plain.tied, row, code, missing, plain.num_items,
+                        plain.lower_is_better)  # fmt: skip
+        return cls._of_codes(table, sets, code, missing, names)
+
+    @classmethod
+    def _of_codes(cls, table: GainCurve, sets: Sets, code: Any, missing: Any, names: tuple[Any, ...]) -> SubtopicCurve:
+        """The curve of the items with these codes, in the order of the input."""
+        curve = cls.__new__(cls)
+        curve._keep(table, sets, joined(np.zeros(code.shape[0], np.int64), code, [missing], 1), names)
+        return curve
+
+    @property
+    def unretrieved(self) -> Any:
+        return self._sets.levels(self._table.unretrieved.astype(np.int64), len(self._names))
 
     def __bool__(self) -> bool:
         return True  # also without rows
@@ -821,6 +967,10 @@ class SubtopicCurves(Subtopics):
         The names of the subtopics. A query has only those that have a relevant item.
     num_items, num_relevant, num_hits, qid, row_offsets, score, above, tied, hits, lower_is_better
         As for ``HitCurves``. An item above level 0 for any subtopic counts as relevant.
+    levels : ndarray of shape (sum of num_hits, subtopics)
+        The levels of the ranked items that count as relevant, row by row of the tables.
+    unretrieved : list of ndarray
+        For each query the levels of the items that were never retrieved.
 
     Raises
     ------
@@ -836,6 +986,8 @@ class SubtopicCurves(Subtopics):
     >>> round(curves.mean("alpha_nDCG@2"), 4)
     0.9033
     """
+
+    __slots__ = ()
 
     def __init__(self, y_true: Any, y_score: Any, *, subtopics: Any = None, qid: Any = None, offsets: Any = None,
                  mask: Any = None, unretrieved: Any = None, tiebreak: Any = None, lower_is_better: bool = False,
@@ -861,6 +1013,10 @@ class SubtopicCurves(Subtopics):
     @property
     def row_offsets(self) -> Any:
         return self._table.row_offsets
+
+    @property
+    def unretrieved(self) -> list[Any]:
+        return [self._sets.levels(codes.astype(np.int64), len(self._names)) for codes in self._table.unretrieved]
 
     @property
     def _row_starts(self) -> Any:
