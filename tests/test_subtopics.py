@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve.curves.subtopic_sets import drawn_pool
 from hitcurve.measures import parse
 
 ROWS = [row for row in register.MEASURES if "subtopics" in row.of]
@@ -414,6 +415,87 @@ def test_nothing_to_rank():
         assert found == 0
     none = hc.SubtopicCurves(np.zeros((0, 2)), [], offsets=[0])
     assert len(none) == 0 and none.alpha_ndcg([1, 2]).shape == (0, 2) and isnan(none.mean("alpha_nDCG@2"))
+
+
+# --- resamples of the items -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+@pytest.mark.parametrize("levels", [[0, 0, 1], [0, 0, 1, 2]])
+def test_the_resamples_of_one_subtopic_are_those_of_its_curve(levels, stratified):
+    for seed in range(8):
+        labels, scores, missing = drawn(np.random.default_rng(seed), 40, 1, levels)
+        curve = hc.SubtopicCurve(labels, scores, unretrieved=missing)
+        gains = hc.GainCurve(labels[:, 0], scores, unretrieved=missing[:, 0])
+        how = {"rng": seed, "stratified": stratified}
+        found = curve.resample(70, **how)
+        assert found.highest_levels() == gains.resample(70, **how)
+        if max(levels) == 1:
+            hits = hc.HitCurve(labels[:, 0], scores, num_relevant=int(labels.sum() + missing.sum()))
+            assert found.subtopic(0) == hits.resample(70, **how)
+            wanted = hits.interval(method="bootstrap", n_resamples=70, **how)
+            for name in ("AP", "AP_IA"):
+                one = curve.interval(name, method="bootstrap", n_resamples=70, workers=1 + seed % 2, **how)
+                np.testing.assert_array_equal(one.bootstrap_distribution, wanted.bootstrap_distribution)
+                np.testing.assert_array_equal(one.confidence_interval, wanted.confidence_interval)
+
+
+def test_items_are_drawn_with_all_their_subtopics():
+    labels, scores, missing = drawn(np.random.default_rng(1), 30)
+    labels[:, 2], missing[:, 2] = labels[:, 0], missing[:, 0]
+    curve = hc.SubtopicCurve(labels, scores, subtopics="abc", unretrieved=missing)
+    found = curve.resample(200, rng=0)
+    assert found.subtopic("a") == found.subtopic("c") != found.subtopic("b")
+    assert (found.num_items + found.num_relevant - found.num_hits == len(scores) + len(curve.unretrieved)).all()
+    assert found.subtopics == ("a", "b", "c")
+    assert pickle.loads(pickle.dumps(found)) == found == curve.resample(200, rng=0, workers=2)
+    drawn_levels = np.vstack([found.levels, *found.unretrieved])
+    assert {*map(tuple, drawn_levels.tolist())} <= {*map(tuple, np.vstack([labels, missing]).tolist())}
+    for q, one in enumerate(found):
+        assert one.alpha_ndcg() == found.alpha_ndcg()[q]
+
+
+def test_the_distribution_is_that_of_all_resamples():
+    """All 4^4 ways to draw four items, each by its slow twin: the mean and the spread of 20,000 resamples."""
+    labels, scores = np.array([[1, 0], [1, 1], [0, 1], [0, 0]]), [3, 2, 2, 1]
+    curve, draws = hc.SubtopicCurve(labels, scores), np.array(list(np.ndindex(4, 4, 4, 4)))
+    for name in ("err_ia", "alpha_dcg", "subtopic_recall"):
+        values = []
+        for draw in draws:
+            items = np.sort(draw)
+            query = reference.topics_of_items(labels[items].tolist(), np.take(scores, items).tolist())
+            values.append(float(getattr(reference, name)(query, 3)))
+        values = np.array(values)
+        found = np.asarray(getattr(curve.resample(20_000, rng=1), name)(3))
+        np.testing.assert_array_equal(np.isnan(found).any(), np.isnan(values).any())
+        known = values[~np.isnan(values)]
+        spread = known.std() / 20_000**0.5
+        assert abs(np.nanmean(found) - known.mean()) < 5 * spread and abs(np.nanstd(found) / known.std() - 1) < 0.03
+
+
+def test_the_pool_of_a_resample_keeps_the_order_of_the_input():
+    pool = np.array([3, 1, 3, 2, 1, 3])
+    for times in ([1, 1, 1], [2, 0, 3], [0, 5, 1], [7, 1, 1]):
+        codes = np.repeat([1, 2, 3], np.multiply(times, [2, 1, 3]))
+        bounds = [0, len(codes), 2 * len(codes)]
+        starts, found = drawn_pool(hc.GainCurves(np.tile(codes, 2), np.arange(bounds[2]), offsets=bounds), pool)
+        assert starts.tolist() == bounds
+        wanted = np.repeat(pool, np.take(times, pool - 1))
+        assert found.tolist() == [*wanted.tolist(), *wanted.tolist()]
+    for curve in MANY:
+        alone = hc.SubtopicCurves(curve.levels, -np.arange(len(curve.levels)), offsets=[0, len(curve.levels)],
+                                  unretrieved=[curve.unretrieved])
+        starts, found = drawn_pool(alone._table, alone[0]._pool[1])
+        assert starts.tolist() == [0, len(found)] and found.tolist() == alone[0]._pool[1].tolist()
+
+
+def test_resamples_of_nothing():
+    for labels, scores, missing in ((np.zeros((3, 2)), [1, 2, 3], None), (np.zeros((0, 2)), [], None),
+                                    (np.zeros((0, 2)), [], [[1, 0]])):  # fmt: skip
+        curve = hc.SubtopicCurve(labels, scores, unretrieved=missing)
+        assert curve.resample(5).num_relevant.tolist() == [curve.num_relevant] * 5
+        np.testing.assert_array_equal(curve.resample(5).alpha_ndcg(), [curve.alpha_ndcg()] * 5)
+        assert isnan(curve.interval(n_resamples=9).confidence_interval.low) == (curve.num_relevant == 0)
 
 
 # --- means, errors, words -------------------------------------------------------------------------------------------

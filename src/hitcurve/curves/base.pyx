@@ -24,7 +24,7 @@ def as_measure(name):
 # --------------------------------------------------------------------------------------------------------- one ranking
 
 class OneRanking:
-    """The methods of HitCurve and GainCurve."""
+    """The methods of HitCurve and GainCurve. SubtopicCurve has them too."""
     def interval(self, measure=None, *, method=None, confidence_level=0.95, n_resamples=9999, stratified=False,
                  bootstrap_method="percentile", ties="expected", rng=None, workers=1):
         """Confidence interval for a measure, which takes the items as a random sample of a larger population.
@@ -32,9 +32,9 @@ class OneRanking:
         Parameters
         ----------
         measure : str, optional
-            The name of a measure. Default: AP for a hit curve, nDCG for a gain curve. For a binary measure of a gain curve,
-            the items of level ``rel=`` or higher are relevant. Without ``rel=`` in the name, the items of level 1 or higher
-            are relevant.
+            The name of a measure. Default: AP for a hit curve, nDCG for a gain curve, alpha_nDCG for items with subtopics.
+            For a binary measure of a gain curve, the items of level ``rel=`` or higher are relevant. Without ``rel=`` in the
+            name, the items of level 1 or higher are relevant.
         method : {None, "logit", "delong", "bootstrap"}
             ``"logit"`` for AP: normal on the scale of log(AP / (1 - AP)) with standard error 1/sqrt(R AP (1 - AP)) (Boyd,
             Eng & Page 2013). ``"logit"`` for ROCAUC: the same scale with DeLong's standard error. ``"delong"`` for ROCAUC:
@@ -51,7 +51,7 @@ class OneRanking:
             level 0 are relevant.
         bootstrap_method : {"percentile", "BCa"}
             ``"percentile"`` takes percentiles of the bootstrap distribution. ``"BCa"`` corrects the percentiles for bias
-            and acceleration (Efron 1987). It is not available for a GainCurve.
+            and acceleration (Efron 1987). It is only available for a HitCurve.
         ties : {"expected", "best", "worst", "threshold"}
             How to interpret ties. An item that is drawn twice is tied with its copy.
         rng : int or numpy.random.Generator, optional
@@ -105,9 +105,9 @@ class OneRanking:
 
         Returns
         -------
-        HitCurves or GainCurves
+        HitCurves, GainCurves or SubtopicCurves
             One curve for each resample, without scores. For example, quantiles of their ``recall(k)`` are a confidence
-            band for ``recall(k)``.
+            band for ``recall(k)``. An item is drawn with its levels for all subtopics.
 
         Raises
         ------
@@ -129,7 +129,7 @@ class OneRanking:
 # ------------------------------------------------------------------------------------------------------- many rankings
 
 class ManyRankings:
-    """The methods of HitCurves and GainCurves."""
+    """The methods of HitCurves and GainCurves. SubtopicCurves has them too."""
     def mean(self, measure, *, empty="skip", weights=None, ties="expected"):
         """The mean of a measure over the queries.
 
@@ -196,9 +196,10 @@ class ManyRankings:
         kind : {"precision-recall", "pr", "distribution", "queries"}, optional
             ``"precision-recall"`` or ``"pr"``, only for hit curves: the mean over queries of interpolated precision at
             recall 0, 0.1, ..., 1. ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each
-            query. Default: ``"precision-recall"`` for hit curves, ``"distribution"`` for gain curves.
+            query. Default: ``"precision-recall"`` for hit curves, ``"distribution"`` for all others.
         measure : str, optional
-            The measure of ``"distribution"`` and ``"queries"``. Default: AP for hit curves, nDCG for gain curves.
+            The measure of ``"distribution"`` and ``"queries"``. Default: AP for hit curves, nDCG for gain curves,
+            alpha_nDCG for items with subtopics.
         ax, ties, color
             As for ``plot_evaluations``, which draws several systems.
 
@@ -234,7 +235,7 @@ class ManyRankings:
         Parameters
         ----------
         measure : str, optional
-            The name of a measure. Default: AP for hit curves, nDCG for gain curves.
+            The name of a measure. Default: AP for hit curves, nDCG for gain curves, alpha_nDCG for items with subtopics.
         method : {None, "bootstrap", "t"}
             ``"bootstrap"``: from resamples of the queries. The interval is too narrow for fewer than about 20 queries.
             ``"t"``: Student's interval, for few queries, such as the folds of a cross-validation. This method needs scipy.

@@ -12,7 +12,7 @@ from hitcurve.curves.bundles import bundle, level_keys
 from hitcurve.curves.hit import curves_of
 from hitcurve.curves.levels import LEVEL_RULE, LEVELS
 
-__all__ = ["Bundle", "Sets", "best_values", "bundled", "coded", "discount", "joined", "level_of",
+__all__ = ["Bundle", "Sets", "best_values", "bundled", "coded", "discount", "drawn_pool", "joined", "level_of",
            "levels_of_items", "powers_of"]
 
 #: The greatest number of steps of the search for the best order of one query: a second or two.
@@ -166,6 +166,31 @@ def joined(query: Any, code: Any, missing: list[Any], num_queries: int) -> tuple
     if (query[1:] < query[:-1]).any():
         code = code[np.argsort(query, kind="stable")]
     return np.append(0, np.cumsum(np.bincount(query, minlength=num_queries))), code
+
+
+def drawn_pool(table: Any, pool: Any) -> tuple[Any, Any]:
+    """The pools of resamples of a ranking that has this pool. `table`: the gain curves of the resamples, of codes.
+
+    The items of a code in a resample are spread over the places of the code in the pool. So a resample that has the
+    items of the ranking has its pool, and no pool depends on how the items were drawn.
+    """
+    number, kinds = len(table), np.unique(pool)
+    of_code = np.argsort(pool, kind="stable")  # the places of each code
+    begin = np.searchsorted(pool[of_code], np.append(kinds, np.iinfo(np.int64).max))
+    pairs = np.diff(table.level_offsets[table.row_offsets])
+    lost = [part.shape[0] for part in table.unretrieved]
+    query = np.repeat(np.tile(np.arange(number), 2), np.append(pairs, lost).astype(np.int64))
+    codes = np.concatenate([table.level, *table.unretrieved]).astype(np.int64)
+    counts = np.append(table.level_count, np.ones(sum(lost), np.int64))
+    key, where = np.unique(query * kinds.shape[0] + np.searchsorted(kinds, codes), return_inverse=True)
+    times = np.bincount(where, counts, key.shape[0]).astype(np.int64)
+    query, kind = key // max(1, kinds.shape[0]), key % max(1, kinds.shape[0])
+    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    size = (begin[1:] - begin[:-1])[kind]
+    place = of_code[np.repeat(begin[kind], times) + within * np.repeat(size, times) // np.repeat(times, times)]
+    query = np.repeat(query, times)
+    place = place[np.lexsort((place, query))]
+    return np.append(0, np.cumsum(np.bincount(query, minlength=number))), pool[place]
 
 
 # --- a hit curve for each subtopic ------------------------------------------------------------------------------------

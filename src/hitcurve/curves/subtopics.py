@@ -9,7 +9,7 @@ import numpy as np
 from hitcurve._base.checks import as_column, as_real, as_whole, check_choice, one_dimension
 from hitcurve._base.pickle import MAKERS, gain_curves, subtopic_curve, subtopic_curves
 from hitcurve._base.words import are, many
-from hitcurve.curves.base import ManyRankings, totals
+from hitcurve.curves.base import ManyRankings, OneRanking, totals
 from hitcurve.curves.bundles import cascades, cutoffs, greedy_values, reading_of, share
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import Curve, HitCurve, HitCurves, curve_of, curves_of
@@ -20,6 +20,7 @@ from hitcurve.curves.subtopic_sets import (
     best_values,
     bundled,
     coded,
+    drawn_pool,
     joined,
     level_of,
     levels_of_items,
@@ -723,7 +724,14 @@ class SubtopicCurve(Subtopics):
 
     Notes
     -----
-    A resample of the items is not offered: the greedy ideal order needs the order of the input, which a resample lacks.
+    ``resample`` and ``interval`` draw an item with its levels for all subtopics. The greedy ideal order of a resample
+    needs an order of its items: those with the same levels are spread evenly over the places of such items in the
+    input. So a resample that happens to have the items of the ranking has the values of the ranking.
+
+    An item that is drawn twice repeats its subtopics. So measures that reward novelty (alpha-DCG, ERR-IA, NRBP, their
+    normalised forms, and subtopic recall) are lower in resamples than in the ranking, and their bootstrap intervals
+    over items lie too low. P-IA and AP-IA do not have this bias, nor do intervals over queries
+    (``SubtopicCurves.interval``).
 
     References
     ----------
@@ -878,6 +886,13 @@ class SubtopicCurve(Subtopics):
     @property
     def unretrieved(self) -> Any:
         return self._sets.levels(self._table.unretrieved.astype(np.int64), len(self._names))
+
+    def _resampled(self, table: GainCurves) -> SubtopicCurves:
+        """The curves of resamples. `table`: their gain curves, whose levels are codes."""
+        return subtopic_curves_of(table, self._sets, drawn_pool(table, self._pool[1]), self._names)
+
+    interval: Any = OneRanking.interval
+    resample: Any = OneRanking.resample
 
     def __bool__(self) -> bool:
         return True  # also without rows

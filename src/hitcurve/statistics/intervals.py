@@ -16,6 +16,7 @@ from hitcurve._base.workers import check_workers
 from hitcurve.curves.base import counted
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
+from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
 from hitcurve.measures import Measure, as_measure
 from hitcurve.results import ConfidenceInterval, Interval
 from hitcurve.statistics.resampling import (
@@ -193,12 +194,15 @@ def delong_error(curve: HitCurve) -> float:
     return math.sqrt(variance + weighted_variance(other, weight) / max(1, int(weight.sum())))
 
 
-def closed_form(curve: HitCurve | GainCurve, measure: Measure, ties: str, method: str, level: float) -> Interval:
+def closed_form(curve: HitCurve | GainCurve | SubtopicCurve, measure: Measure, ties: str, method: str,
+                level: float) -> Interval:  # fmt: skip
     """The interval in closed form: logit for AP, logit or DeLong for ROC AUC. For the bootstrap, only the estimate."""
     value = float(measure(curve, ties))
     name = measure.record.name
     if method == "bootstrap":
         return Interval(_NOTHING, np.empty(0), math.nan, value, measure.name, method, level)
+    if isinstance(curve, SubtopicCurve):
+        curve = curve.highest_levels()
     if isinstance(curve, GainCurve):
         curve, measure = curve.at_level(measure.rel or 1), measure._replace(rel=None)
     if name == "AP" and method == "logit" and not measure.keywords:
@@ -227,10 +231,11 @@ def _usual_method(measure: Measure, ties: str) -> str:
     return "logit" if plain == "AP" else "delong" if plain == "ROCAUC" and tied else "bootstrap"
 
 
-def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measure], *, method: str | None = None,
-                    confidence_level: float = 0.95, n_resamples: int = 9999, stratified: bool = False,
-                    bootstrap_method: str = "percentile", ties: str = "expected", rng: Any = None,
-                    workers: int = 1, told: Callable[[int], None] = lambda drawn: None) -> list[Interval]:  # fmt: skip
+def curve_intervals(curve: HitCurve | GainCurve | SubtopicCurve, measures: Sequence[str | Measure], *,
+                    method: str | None = None, confidence_level: float = 0.95, n_resamples: int = 9999,
+                    stratified: bool = False, bootstrap_method: str = "percentile", ties: str = "expected",
+                    rng: Any = None, workers: int = 1,
+                    told: Callable[[int], None] = lambda drawn: None) -> list[Interval]:  # fmt: skip
     """The work behind `interval` of one curve, for several measures. All bootstrap intervals use the same resamples.
 
     `told` is called in any thread, with the number of resamples that were measured.
@@ -245,13 +250,13 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
         check_choice(method, "method", ("logit", "delong", "bootstrap"))
     found = [closed_form(curve, known, ties, method or _usual_method(known, ties), level) for known in asked]
     drawn = [at for at, one in enumerate(found) if one.method == "bootstrap" and not math.isnan(one.estimate)]
-    if bootstrap_method == "BCa" and isinstance(curve, GainCurve):
+    if bootstrap_method == "BCa" and not isinstance(curve, HitCurve):
         raise ValueError("bootstrap_method='BCa' is not available for items with levels: use 'percentile'")
     if drawn and bootstrap_method == "BCa" and curve.num_relevant < 2:
         few = f"only {curve.num_relevant} is relevant"
         raise ValueError(f"bootstrap_method='BCa' needs two relevant items or more, but {few}: use 'percentile'")
 
-    def read(block: HitCurves | GainCurves) -> list[_Array]:
+    def read(block: HitCurves | GainCurves | SubtopicCurves) -> list[_Array]:
         values = [np.asarray(asked[at](block, ties), dtype=np.float64) for at in drawn]
         told(len(block))
         return values
@@ -272,10 +277,11 @@ def curve_intervals(curve: HitCurve | GainCurve, measures: Sequence[str | Measur
     return found
 
 
-def curves_interval(curves: HitCurves | GainCurves, measure: str | Measure = "AP", *, method: str | None = None,
-                    confidence_level: float = 0.95, n_resamples: int = 9999, bootstrap_method: str = "percentile",
-                    empty: str = "skip", ties: str = "expected", rng: Any = None) -> Interval:  # fmt: skip
-    """The work behind `HitCurves.interval` and `GainCurves.interval`."""
+def curves_interval(curves: HitCurves | GainCurves | SubtopicCurves, measure: str | Measure = "AP", *,
+                    method: str | None = None, confidence_level: float = 0.95, n_resamples: int = 9999,
+                    bootstrap_method: str = "percentile", empty: str = "skip", ties: str = "expected",
+                    rng: Any = None) -> Interval:  # fmt: skip
+    """The work behind `interval` of many curves."""
     known = as_measure(measure)
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))

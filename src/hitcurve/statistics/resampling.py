@@ -19,6 +19,7 @@ from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.curves.gain import GainCurve, GainCurves, gain_curves_of
 from hitcurve.curves.hit import HitCurve, HitCurves, curves_of
 from hitcurve.curves.sorted import group_starts
+from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
 from hitcurve.results import NO_WEIGHTS
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _Array = NDArray[Any]
+_Curve = HitCurve | GainCurve | SubtopicCurve
 BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together, so that the tables stay in the cache
 _BLOCK_TABLES = 1 << 10
 
@@ -43,7 +45,7 @@ _BLOCK_TABLES = 1 << 10
 # --- arguments ----------------------------------------------------------------------------------------------
 
 
-def check_plain(curve: HitCurve | GainCurve, what: str) -> None:
+def check_plain(curve: _Curve, what: str) -> None:
     if isinstance(curve, HitCurve) and curve.weighted:
         raise ValueError(f"{what} {NO_WEIGHTS}")
 
@@ -104,12 +106,18 @@ class Kinds(NamedTuple):
     other_place: _Array
 
 
-def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int, rng: Any, workers: int,
+def table_of(curve: _Curve) -> HitCurve | GainCurve:
+    """The curve itself. For items with subtopics, the gain curve whose levels are codes."""
+    return curve._table if isinstance(curve, SubtopicCurve) else curve
+
+
+def item_blocks(curves: Sequence[_Curve], kinds: Kinds, count: int, rng: Any, workers: int,
                 measure: Callable[[list[Any]], Any], stratified: bool, level: _Array | None = None,
                 by_level: bool = False) -> list[Any]:  # fmt: skip
     """The results of measure(resamples of each ranking) for all blocks of `count` resamples.
 
-    level: for gain curves, the level of each kind of relevant items. by_level: the items of each level are drawn apart.
+    level: for gain curves, the level of each kind of relevant items; for items with subtopics, their code. by_level:
+    the items of each level are drawn apart.
     """
     from hitcurve._kernel.draw import Resampler
 
@@ -128,7 +136,9 @@ def item_blocks(curves: Sequence[HitCurve | GainCurve], kinds: Kinds, count: int
                 weight = kinds.hit_weight[level == one]
                 drawn[:, level == one] = draws.multinomial(weight.sum(), weight / weight.sum(), size)
         tables = resampler.draw(draws.bit_generator, size, drawn, drawn is not None and by_level)
-        return measure(made([curve.lower_is_better for curve in curves], tables, drawn))
+        resamples = made([curve.lower_is_better for curve in curves], tables, drawn)
+        return measure([curve._resampled(one) if isinstance(curve, SubtopicCurve) else one
+                        for curve, one in zip(curves, resamples, strict=True)])
 
     return in_chunks(block, count, min(_BLOCK_TABLES, max(1, BLOCK_ROWS // max(1, size_of))), rng, workers)
 
@@ -171,17 +181,18 @@ def _gain_curves(place: _Array, level: _Array) -> Callable[..., list[Any]]:
     return made
 
 
-def curve_blocks(curve: HitCurve | GainCurve, count: int, rng: Any, workers: int, measure: Callable[[Any], Any],
+def curve_blocks(curve: _Curve, count: int, rng: Any, workers: int, measure: Callable[[Any], Any],
                  stratified: bool = False, by_level: bool = False) -> list[Any]:  # fmt: skip
     """The results of measure(resamples) for all blocks of resamples of one ranking. Every bootstrap draws by this."""
-    others = item_kinds(curve)
+    table, level = table_of(curve), None
+    others = item_kinds(table)
     place = np.flatnonzero(others)
-    row, hits, level = np.arange(len(curve)), curve.hits, None
-    missing = np.array([curve.num_relevant - curve.num_hits])
-    if isinstance(curve, GainCurve):
-        row, hits = np.repeat(row, np.diff(curve.level_offsets)), curve.level_count
-        never, missing = np.unique(curve.unretrieved, return_counts=True)
-        level = np.append(curve.level, never)
+    row, hits = np.arange(len(table)), table.hits
+    missing = np.array([table.num_relevant - table.num_hits])
+    if isinstance(table, GainCurve):
+        row, hits = np.repeat(row, np.diff(table.level_offsets)), table.level_count
+        never, missing = np.unique(table.unretrieved, return_counts=True)
+        level = np.append(table.level, never)
     missing = missing[missing > 0]
     row, hits = np.append(row, np.full(missing.shape[0], -1)), np.append(hits, missing)
     kinds = Kinds(hits, row[:, None], others[place], place[:, None])
@@ -189,9 +200,12 @@ def curve_blocks(curve: HitCurve | GainCurve, count: int, rng: Any, workers: int
     return item_blocks([curve], kinds, count, rng, workers, lambda block: measure(block[0]), apart, level, by_level)
 
 
-def resample(curve: HitCurve | GainCurve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
-             workers: int = 1) -> HitCurves | GainCurves:  # fmt: skip
-    """The work behind `HitCurve.resample` and `GainCurve.resample`."""
+def resample(curve: _Curve, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
+             workers: int = 1) -> HitCurves | GainCurves | SubtopicCurves:  # fmt: skip
+    """The work behind `resample` of one curve."""
+    if isinstance(curve, SubtopicCurve):
+        drawn: Any = resample(curve._table, n_resamples, stratified=stratified, rng=rng, workers=workers)
+        return curve._resampled(drawn)
     check_plain(curve, "resample")
     check_flag(stratified, "stratified")
     count, threads = check_count(n_resamples, "n_resamples"), check_workers(workers)
