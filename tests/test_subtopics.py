@@ -498,6 +498,23 @@ def test_resamples_of_nothing():
         assert isnan(curve.interval(n_resamples=9).confidence_interval.low) == (curve.num_relevant == 0)
 
 
+def test_pictures_of_subtopics():
+    pytest.importorskip("matplotlib")
+    labels = [[1, 0, 0], [2, 1, 0], [0, 1, 0], [0, 0, 0]]
+    curve = hc.SubtopicCurve(labels, [4, 3, 2, 1], subtopics=["a", "b", "none"])
+    for kind in ("hits", "precision-recall", "roc"):
+        display = curve.plot(kind, ax=hc.plot_figure().axes[0], band=0.9, n_resamples=20, rng=0)
+        texts = display.get_legend_handles_labels()[1]
+        assert [one.partition(" ")[0] for one in texts if one[:1] in "abn"] == ["a", "b"]
+    hits = hc.plot_curves({"b": curve.subtopic("b")}, ax=hc.plot_figure().axes[0])
+    wanted, found = (one.line_ for one in (hits, curve.plot(relevance_level=2, ax=hc.plot_figure().axes[0])))
+    assert found.get_label() == "a" and wanted.get_label() == "b"
+    with pytest.raises(ValueError, match="no subtopic has an item of level 3 or higher: there is nothing to draw"):
+        curve.plot(relevance_level=3)
+    with pytest.raises(TypeError, match=r"got SubtopicCurve: call its method plot"):
+        hc.plot_curves({"a": curve})
+
+
 # --- means, errors, words -------------------------------------------------------------------------------------------
 
 

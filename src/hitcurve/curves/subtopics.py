@@ -894,6 +894,47 @@ class SubtopicCurve(Subtopics):
     interval: Any = OneRanking.interval
     resample: Any = OneRanking.resample
 
+    def plot(self, kind: str = "hits", *, relevance_level: float = 1, ax: Any = None, k: int | None = None,
+             band: float | None = None, n_resamples: int = 1000, rng: Any = None, log_x: bool = True,
+             **line: Any) -> Any:  # fmt: skip
+        """Draw the hit curves of the subtopics with matplotlib, or curves computed from them.
+
+        Each subtopic that has a relevant item has a line, with its name in the legend.
+
+        Parameters
+        ----------
+        kind : {"hits", "precision-recall", "pr", "roc", "enrichment"}
+            The kind of picture, as for ``plot_curves``.
+        relevance_level : float
+            The lowest relevant level, above 0.
+        ax, k, band, n_resamples, rng, log_x, line
+            As for ``plot_curves``. Bands are those of each subtopic by itself.
+
+        Returns
+        -------
+        CurveDisplay
+            The display has ``ax_``, ``figure_``, ``line_`` and every attribute of the axes, such as ``figure.savefig``.
+
+        Raises
+        ------
+        ValueError, TypeError, ImportError
+            As ``plot_curves`` raises.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> curve = hc.SubtopicCurve([[1, 0], [1, 0], [0, 1]], [0.9, 0.8, 0.7], subtopics=["band", "fruit"])
+        >>> curve.plot("precision-recall", ax=hc.plot_figure().axes[0]).get_legend_handles_labels()[1]
+        ['band (AP = 1.00)', 'fruit (AP = 0.33)']
+        """
+        from hitcurve.report.plot import plot_curves
+
+        used = np.sort(self._bundle(relevance_level).subtopic)
+        curves = {str(self._names[i]): self.subtopic(self._names[i], relevance_level) for i in used.tolist()}
+        if not curves:
+            raise ValueError(f"no subtopic has an item of level {relevance_level} or higher: there is nothing to draw")
+        return plot_curves(curves, kind, ax=ax, k=k, band=band, n_resamples=n_resamples, rng=rng, log_x=log_x, **line)
+
     def __bool__(self) -> bool:
         return True  # also without rows
 

@@ -22,6 +22,7 @@ from hitcurve._base.checks import check_choice, check_count, check_flag, check_l
 from hitcurve._base.extras import needed
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
+from hitcurve.curves.subtopics import SubtopicCurve
 from hitcurve.shown.grid import escaped
 from hitcurve.statistics.intervals import quantiles
 from hitcurve.statistics.resampling import check_plain, curve_blocks
@@ -573,6 +574,8 @@ def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_
     for name, curve in curves.items():
         if not isinstance(curve, wanted):
             said = f": pass curve.at_level(1) for kind={kind!r}" if isinstance(curve, GainCurve) else ""
+            if isinstance(curve, SubtopicCurve):
+                said = ": call its method plot, which draws a line for each subtopic, or pass curve.subtopic(name)"
             raise TypeError(f"curves[{name!r}] must be a {wanted.__name__}, got {type(curve).__name__}{said}")
         if kind == "gain":
             if not _corners(curve, "expected", gain).gain.any():
