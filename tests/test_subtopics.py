@@ -489,6 +489,45 @@ def test_the_pool_of_a_resample_keeps_the_order_of_the_input():
         assert starts.tolist() == [0, len(found)] and found.tolist() == alone[0]._pool[1].tolist()
 
 
+def test_intervals_and_comparisons_over_items():
+    rng = np.random.default_rng(2)
+    labels = rng.choice([0, 0, 0, 1, 2], (120, 3))
+    scores = {name: rng.integers(0, 20, 120) + shift * labels.max(axis=1) for name, shift in (("a", 8), ("b", 2))}
+    how = {"rng": 3, "n_resamples": 99}
+    curves = {name: hc.SubtopicCurve(labels, score) for name, score in scores.items()}
+    names = ["alpha_nDCG@5", "P_IA(rel=2)@10", "AP", "nDCG@5"]
+    found = hc.compare(labels, scores, measures=names, **how)
+    for row in found.systems:
+        wanted = curves[row.system].interval(row.measure, **how)
+        assert (row.value, row.low, row.high) == (wanted.estimate, *wanted.confidence_interval)
+        assert wanted.estimate == curves[row.system].measure(row.measure)
+    assert found.rows[0].low < found.rows[0].difference < found.rows[0].high
+    assert hc.compare(labels.tolist(), scores, measures=names, workers=2, **how).rows == found.rows
+    usual = hc.compare(labels, scores, **how)
+    assert usual.systems[0].measure == "alpha_nDCG(alpha=0.5)"
+    assert usual.systems[0].value == curves["a"].interval(**how).estimate
+    groups = np.arange(120) // 12
+    over = hc.compare(labels, scores, groups=groups, **how)
+    by_group = {name: hc.SubtopicCurves(labels, score, qid=groups) for name, score in scores.items()}
+    assert over.rows[0].difference == hc.compare(by_group, **how).rows[0].difference and over.unit == "groups"
+    one = hc.compare(labels[:, :1] > 0, scores, measures=["AP", "AP_IA"], **how)
+    plain = hc.compare(labels[:, 0] > 0, scores, measures="AP", **how).rows[0]
+    assert [row[3:] for row in one.rows] == [plain[3:]] * 2
+    missing = {name: np.where(groups == 3, np.nan, score) for name, score in scores.items()}
+    kept = {name: score[groups != 3] for name, score in scores.items()}
+    omitted = hc.compare(labels, missing, nan_policy="omit", **how)
+    assert omitted.rows == hc.compare(labels[groups != 3], kept, **how).rows
+    for call, words in (
+        (lambda: curves["a"].interval(bootstrap_method="BCa"), "'BCa' is not available for items with levels"),
+        (lambda: curves["a"].interval(method="logit"), "method='logit' is not available for alpha_nDCG"),
+        (lambda: curves["a"].interval(ties="best"), "alpha_ndcg has no value for ties='best' here"),
+        (lambda: hc.compare(labels, scores, relevance_level=2), "relevance_level cannot be combined with alpha_nDCG"),
+        (lambda: hc.compare(labels[:, 0], scores, measures="P_IA@3"), "P_IA@3 needs items with subtopics"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+
+
 def test_resamples_of_nothing():
     for labels, scores, missing in ((np.zeros((3, 2)), [1, 2, 3], None), (np.zeros((0, 2)), [], None),
                                     (np.zeros((0, 2)), [], [[1, 0]])):  # fmt: skip

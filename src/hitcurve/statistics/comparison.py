@@ -30,6 +30,8 @@ from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
+from hitcurve.curves.subtopic_sets import coded, levels_of_items
+from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
 from hitcurve.measures import Measure, as_measure, of_ir_measures
 from hitcurve.shown.board import Tested, board, record_of, says_how_good
 from hitcurve.shown.grid import Grid, between, number, rendered
@@ -51,6 +53,8 @@ from hitcurve.statistics.resampling import Kinds, entropy, item_blocks, resample
 __all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of", "too_few"]
 
 _Array = NDArray[Any]
+_Curve = HitCurve | GainCurve | SubtopicCurve
+_KINDS: tuple[tuple[Any, Any], ...] = ((HitCurve, HitCurves), (GainCurve, GainCurves), (SubtopicCurve, SubtopicCurves))
 _BY = {"p_value": "{} test", "p_holm": "{} test, Holm's correction", "p_t": "Student's paired t test",
        "p_tukey": "randomised Tukey test", "p_interval": "{} test"}  # fmt: skip
 _TESTED = ("p_value", "p_holm")  # p-values of the randomisation test; over items, of the bootstrap
@@ -525,18 +529,19 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     Parameters
     ----------
     y_true : array_like of shape (n,), mapping, or list of Evaluation
-        With `y_score`, the labels of the items, or their levels if a measure needs levels, such as nDCG.
-        Without `y_score`, a mapping from the names of the systems to their per-query results: an Evaluation of
-        `evaluate`, a HitCurves, a GainCurves, or an array with a value for each query. A list of evaluations is also
-        allowed, and each keeps its name. All systems must have the same queries.
+        With `y_score`, the labels of the items, or their levels if a measure needs levels, such as nDCG. Levels of
+        shape (n, subtopics) are those of SubtopicCurve. Without `y_score`, a mapping from the names of the systems to
+        their per-query results: an Evaluation of `evaluate`, a HitCurves, a GainCurves, a SubtopicCurves, or an array
+        with a value for each query. A list of evaluations is also allowed, and each keeps its name. All systems must
+        have the same queries.
     y_score : mapping of str to array_like of shape (n,), optional
         The scores of the same items, by the name of the ranking.
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
-        and AP for HitCurves and for groups. For evaluations None takes every measure that they have, except sums and
-        geometric means. For arrays the name is only a title. Measures of gain need levels; so do measures with
-        ``rel=``, such as AP(rel=2). If a measure needs levels, the items of level ``rel=`` or higher are relevant to a
-        binary measure; without ``rel=`` the items of level 1 or higher.
+        AP for HitCurves and for groups, and alpha_nDCG for items with subtopics. For evaluations None takes every
+        measure that they have, except sums and geometric means. For arrays the name is only a title. Measures of gain
+        need levels; so do measures with ``rel=``, such as AP(rel=2). If a measure needs levels, the items of level
+        ``rel=`` or higher are relevant to a binary measure; without ``rel=`` the items of level 1 or higher.
     baseline : str, optional
         The system with which every other system is compared. None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -623,7 +628,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
     lower = _directions(lower_is_better, names)
-    usual = ("AP",) if groups is not None else ("AP", "ROCAUC")
+    topics = np.ndim(y_true) == 2
+    usual = ("alpha_nDCG",) if topics else ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
         given, groups = groups, as_column(groups, "groups")
@@ -632,24 +638,30 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
     make: dict[str, Any] = {"nan_policy": nan_policy, "workers": threads}
-    of_gains = next((one for one in known if "gains" in one.record.of or one.rel is not None), None)
+    with_levels = {"gains", "subtopics"}
+    of_gains = next((one for one in known if topics or with_levels & {*one.record.of} or one.rel is not None), None)
     if of_gains is None:
         make["relevance_level"] = relevance_level
     elif relevance_level is not None:
         raise ValueError(f"relevance_level cannot be combined with {of_gains.name}, which needs levels: for AP of the "
                          "items of level 2 or higher write AP(rel=2)")  # fmt: skip
+    one_curve, many_curves = _KINDS[2 if topics else of_gains is not None]
     if groups is not None:
         if method is not None:
             raise ValueError("method cannot be combined with groups: groups are compared by bootstrap and "
                              "randomisation")
-        many = _ranked(HitCurves if of_gains is None else GainCurves, y_true, y_score, lower, qid=groups, **make)
+        many = _ranked(many_curves, y_true, y_score, lower, qid=groups, **make)
         found = per_query(dict(zip(names, many, strict=True)), names, known, ties)
         return _warned(_over_queries(found, names, pairs, "groups", **drawn))
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
-    curves = _ranked(HitCurve if of_gains is None else GainCurve, y_true, y_score, lower, **make)
-    levels = as_real(y_true, "y_true") if of_gains is not None else as_flags(
-        y_true, as_real(y_score[names[0]], "y_score"), relevance_level)  # fmt: skip
+    curves = _ranked(one_curve, y_true, y_score, lower, **make)
+    if topics:  # codes in place of levels
+        levels = coded([levels_of_items(y_true, "y_true")])[0][0]
+    elif of_gains is not None:
+        levels = as_real(y_true, "y_true")
+    else:
+        levels = as_flags(y_true, as_real(y_score[names[0]], "y_score"), relevance_level)
     kinds, kind_levels = _kinds(levels, [y_score[name] for name in names], curves)
     if n_resamples is None:
         drawn["n_resamples"] = enough(len(pairs), level, _USUAL["items"], len(names) * int(curves[0].num_items))
@@ -738,14 +750,14 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
     """The labels, scores and groups of the items that have no missing score."""
     columns = {name: as_real(y_score[name], f"y_score[{name!r}]") for name in names}
     label = as_column(y_true, "y_true")
-    kept = np.ones(label.shape, bool)
+    kept = np.ones(label.shape[:1], bool)
     for name, column in columns.items():
-        if column.shape != label.shape:
+        if column.shape != label.shape[:1]:
             raise ValueError(f"y_true has shape {label.shape}, scores {name!r} have shape {column.shape}")
         if column.dtype.kind == "f":
             kept &= ~np.isnan(column)
     if groups is not None:
-        if groups.shape != label.shape:
+        if groups.shape != label.shape[:1]:
             raise ValueError(f"y_true has shape {label.shape}, groups has shape {groups.shape}")
         groups = groups[kept]
     return label[kept], {name: column[kept] for name, column in columns.items()}, groups
@@ -754,7 +766,7 @@ def _complete(y_true: Any, y_score: Any, groups: Any, names: list[str]) -> tuple
 # --- over items ---------------------------------------------------------------------------------------------
 
 
-def _kinds(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCurve]) -> tuple[Kinds, _Array]:
+def _kinds(levels: _Array, scores: list[Any], curves: Sequence[_Curve]) -> tuple[Kinds, _Array]:
     """The kinds of items, and the level of each kind of relevant items.
 
     Items of a kind have the same level and the same place in every ranking.
@@ -770,7 +782,7 @@ def _kinds(levels: _Array, scores: list[Any], curves: Sequence[HitCurve | GainCu
     return Kinds(hit_weight, hit_place[:, :-1] >> 1, other_weight, other_place), distinct[hit_place[:, -1]]
 
 
-def _places(score: _Array, curve: HitCurve | GainCurve) -> _Array:
+def _places(score: _Array, curve: _Curve) -> _Array:
     """The place of each item in a table: 2 g before row g, 2 g + 1 in row g."""
     rows = np.asarray(curve.score)
     if score.dtype.kind == "b":
