@@ -162,6 +162,23 @@ def levels(y: NDArray[np.int64], s: NDArray[np.float32]) -> hc.GainCurve:
     return hc.GainCurve.from_ranked([2, 0, 1.5], num_items=10) if table == curve else table
 
 
+def diversity(y: list[list[int]], s: list[float]) -> hc.SubtopicCurve:
+    """Items with subtopics have curves of the same kinds."""
+    curve = hc.SubtopicCurve(y, s, subtopics=["a", "b"], unretrieved=[[1, 0]])
+    assert_type(curve.interval("alpha_nDCG@10", rng=1).confidence_interval.low, float)
+    assert_type(curve.resample(100, workers=2), hc.SubtopicCurves)
+    assert_type(curve.subtopic("a"), hc.HitCurve)
+    assert_type(curve.highest_levels(), hc.GainCurve)
+    curve.plot("precision-recall", relevance_level=2, band=0.95, color="red")
+    curves = hc.SubtopicCurves(y, s, qid=["a", "b"])
+    assert_type(curves.mean("P_IA@5", empty="zero"), float)
+    assert_type(curves.interval(method="t").estimate, float)
+    assert_type(curves[0], hc.SubtopicCurve)
+    assert_type(hc.compare(y, {"a": s, "b": s}, measures="alpha_nDCG@10").rows[0].difference, float)
+    table = hc.SubtopicCurve.from_table(curve.score, curve.above, curve.tied, curve.hits, curve.levels, num_items=2)
+    return hc.SubtopicCurve.from_ranked(y, tied=[1, 2]) if table == curve else table
+
+
 def runs(paths: list[str]) -> None:
     """A list of runs is measured to a list."""
     qrels = hc.read_qrels("qrels.txt")

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from hitcurve.curves.subtopic_sets import (
 )
 
 if TYPE_CHECKING:
+    from hitcurve.measures import Measure
+    from hitcurve.results import Interval
+
     _Curve = Curve[Any, Any]
 else:
     _Curve = Curve
@@ -891,8 +894,17 @@ class SubtopicCurve(Subtopics):
         """The curves of resamples. `table`: their gain curves, whose levels are codes."""
         return subtopic_curves_of(table, self._sets, drawn_pool(table, self._pool[1]), self._names)
 
-    interval: Any = OneRanking.interval
-    resample: Any = OneRanking.resample
+    if TYPE_CHECKING:
+
+        def interval(self, measure: str | Measure | None = None, *,
+                     method: Literal["logit", "delong", "bootstrap"] | None = None, confidence_level: float = 0.95,
+                     n_resamples: int = 9999, stratified: bool = False,
+                     bootstrap_method: Literal["percentile"] = "percentile", ties: str = "expected", rng: Any = None,
+                     workers: int = 1) -> Interval: ...  # fmt: skip
+        def resample(self, n_resamples: int = 1, *, stratified: bool = False, rng: Any = None,
+                     workers: int = 1) -> SubtopicCurves: ...  # fmt: skip
+    else:
+        interval, resample = OneRanking.interval, OneRanking.resample
 
     def plot(self, kind: str = "hits", *, relevance_level: float = 1, ax: Any = None, k: int | None = None,
              band: float | None = None, n_resamples: int = 1000, rng: Any = None, log_x: bool = True,
@@ -1101,9 +1113,18 @@ class SubtopicCurves(Subtopics):
     def __reduce__(self) -> Any:
         return subtopic_curves, self._parts()
 
-    mean: Any = ManyRankings.mean
-    interval: Any = ManyRankings.interval
-    plot: Any = ManyRankings.plot
+    if TYPE_CHECKING:
+
+        def mean(self, measure: str | Measure, *, empty: str = "skip", weights: Any = None,
+                 ties: str = "expected") -> float: ...  # fmt: skip
+        def interval(self, measure: str | Measure | None = None, *, method: Literal["bootstrap", "t"] | None = None,
+                     confidence_level: float = 0.95, n_resamples: int = 9999,
+                     bootstrap_method: Literal["percentile", "BCa"] = "percentile", empty: str = "skip",
+                     ties: str = "expected", rng: Any = None) -> Interval: ...  # fmt: skip
+        def plot(self, kind: Literal["distribution", "queries"] | None = None, *, measure: str | Measure | None = None,
+                 ax: Any = None, ties: str = "expected", color: Any = None) -> Any: ...  # fmt: skip
+    else:
+        mean, interval, plot = ManyRankings.mean, ManyRankings.interval, ManyRankings.plot
 
     def subtopic(self, name: Any, relevance_level: float = 1) -> HitCurves:
         """The hit curves of a subtopic, made from the same tables.
