@@ -248,6 +248,23 @@ def test_every_way_gives_the_same_bits(way):
         assert [*curves] == [*MANY] and [*map(hash, curves)] == [*map(hash, MANY)]
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_the_columns_of_a_frame_are_subtopics(kind):
+    module = pytest.importorskip(kind)
+    columns = {"car": LABELS[:, 0], "cat": LABELS[:, 1], "é": LABELS[:, 2]}
+    frame = module.table(columns) if kind == "pyarrow" else module.DataFrame(columns)
+    found = hc.SubtopicCurves(frame, SCORES, offsets=OFFSETS, unretrieved=MISSING)
+    assert found == by_offsets(subtopics=["car", "cat", "é"])
+    one = hc.SubtopicCurve(frame, SCORES)
+    assert one.subtopics == hc.SubtopicCurve.from_ranked(frame).subtopics == ("car", "cat", "é")
+    wanted = hc.SubtopicCurve(LABELS, SCORES).err_ia(weights=[1, 2, 1])
+    assert one.err_ia(weights={"car": 1, "cat": 2, "é": 1}) == wanted
+    assert hc.SubtopicCurve(frame, SCORES, subtopics="abc").subtopics == ("a", "b", "c")
+    scores = {"a": SCORES, "b": SCORES[::-1].copy()}
+    how = {"rng": 1, "n_resamples": 99}
+    assert hc.compare(frame, scores, **how).rows == hc.compare(LABELS, scores, **how).rows
+
+
 def test_one_ranking_gives_the_bits_of_many():
     wanted = values(MANY)
     for q, (level, score, missing) in enumerate(QUERIES):

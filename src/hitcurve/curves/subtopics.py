@@ -650,9 +650,12 @@ def _with_codes(table: Any, numbered: Any) -> Any:
     return gain_curves(curves, offsets, numbered(level), count, [numbered(one) for one in missing])
 
 
-def _column_names(subtopics: Any, width: int, of: str = "y_true") -> tuple[Any, ...]:
-    """The names of the subtopics."""
-    names = tuple(range(width)) if subtopics is None else tuple(subtopics)
+def _column_names(subtopics: Any, width: int, levels: Any, of: str = "y_true") -> tuple[Any, ...]:
+    """The names of the subtopics. Without names, those of the columns of a frame, or else numbers."""
+    if subtopics is None:
+        columns = getattr(levels, "column_names", getattr(levels, "columns", ()))  # pyarrow, or pandas and polars
+        subtopics = columns if len(columns) == len({*columns}) == width else range(width)
+    names = tuple(subtopics)
     if len(names) != width or len({*names}) < width:
         raise ValueError(f"subtopics has {many(len(names), 'names')}, {len({*names})} of them different, but {of} "
                          f"has {many(width, 'subtopics')}")
@@ -699,7 +702,7 @@ class SubtopicCurve(Subtopics):
     y_score : array_like of shape (n,)
         The scores. The highest score ranks first.
     subtopics : sequence, optional
-        The names of the subtopics. Default: 0, 1, 2, ...
+        The names of the subtopics. Default: the columns of a data frame, else 0, 1, 2, ...
     unretrieved : array_like of shape (m, subtopics), optional
         The levels of items that were never retrieved.
     tiebreak, lower_is_better, nan_policy, workers
@@ -760,7 +763,7 @@ class SubtopicCurve(Subtopics):
         if hasattr(self, "_table"):
             raise TypeError("a SubtopicCurve is immutable: make a new one")
         levels = levels_of_items(y_true, "y_true", 2)
-        names = _column_names(subtopics, levels.shape[1])
+        names = _column_names(subtopics, levels.shape[1], y_true)
         (code, missing), sets = coded([levels, _missing(unretrieved, "unretrieved", levels.shape[1])])
         table = GainCurve(code, y_score, unretrieved=missing, tiebreak=tiebreak, lower_is_better=lower_is_better,
                           nan_policy=nan_policy, workers=workers)
@@ -782,7 +785,7 @@ class SubtopicCurve(Subtopics):
         tied : array_like of int, optional
             The number of items of each tie group, from the top; the sum is the number of all items. Default: no ties.
         subtopics : sequence, optional
-            The names of the subtopics. Default: 0, 1, 2, ...
+            The names of the subtopics. Default: the columns of a data frame, else 0, 1, 2, ...
         num_items : int, optional
             The number of all items, if `levels` stops before the last item. The missing items have level 0.
         unretrieved : array_like of shape (m, subtopics), optional
@@ -809,7 +812,7 @@ class SubtopicCurve(Subtopics):
         """
         items = levels_of_items(levels, "levels", 2)
         width = items.shape[1]
-        names = _column_names(subtopics, width, "levels")
+        names = _column_names(subtopics, width, levels, "levels")
         (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", width, "levels")])
         table = GainCurve.from_ranked(code, num_items=num_items, unretrieved=missing)
         if tied is not None:
@@ -841,7 +844,7 @@ class SubtopicCurve(Subtopics):
         num_items : int
             The number of all items, up to 2**62.
         subtopics : sequence, optional
-            The names of the subtopics. Default: 0, 1, 2, ...
+            The names of the subtopics. Default: the columns of a data frame, else 0, 1, 2, ...
         unretrieved : array_like of shape (m, subtopics), optional
             The levels of items that were never retrieved.
         lower_is_better : bool
@@ -865,7 +868,7 @@ class SubtopicCurve(Subtopics):
         """
         items = levels_of_items(levels, "levels", 2)
         width = items.shape[1]
-        names = _column_names(subtopics, width, "levels")
+        names = _column_names(subtopics, width, levels, "levels")
         (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", width, "levels")])
         plain = HitCurve.from_table(score, above, tied, hits, num_items=num_items, lower_is_better=lower_is_better)
         if plain.weighted:
@@ -1021,7 +1024,7 @@ class SubtopicCurves(Subtopics):
         have three dimensions: query, item and subtopic. If the levels have two dimensions (n, subtopics) and the scores
         too (n, models), each column of scores ranks the same items.
     subtopics : sequence, optional
-        The names of the subtopics, of all queries together. Default: 0, 1, 2, ...
+        The names of the subtopics, of all queries together. Default: the columns of a data frame, else 0, 1, 2, ...
     qid, offsets, mask
         As for ``HitCurves``.
     unretrieved : sequence of array_like, optional
@@ -1064,7 +1067,7 @@ class SubtopicCurves(Subtopics):
             raise TypeError("a SubtopicCurves is immutable: make a new one")
         levels = levels_of_items(y_true, "y_true", mask=mask)
         width = levels.shape[-1]
-        names = _column_names(subtopics, width)
+        names = _column_names(subtopics, width, y_true)
         rows = [] if unretrieved is None else [
             _missing(one, f"unretrieved[{q}]", width) for q, one in enumerate(unretrieved)]
         (code, *missing), sets = coded([levels, *rows])
