@@ -222,6 +222,28 @@ def test_the_command(tmp_path, capsys):
     assert "; --subtopics reads judgments by subtopic" in capsys.readouterr().err
 
 
+# --- intervals and comparisons over queries -------------------------------------------------------------------------
+
+
+def test_evaluations_are_compared_as_their_curves():
+    judged, run = drawn(np.random.default_rng(4), 9, 12)
+    judged = {query: {"sure": {"cat": 2, "dog": 1}, **docs} for query, docs in judged.items()}
+    runs = {name: {query: {doc: round(score / size) for doc, score in docs.items()} for query, docs in run.items()}
+            for name, size in (("fine", 1), ("coarse", 3))}  # fmt: skip
+    names = [name for row, name, _ in NAMES if row.name != "alpha_DCG"]
+    found = hc.evaluate(judged, runs, names, ties="expected", subtopics=True)
+    curves = {name: one.curves(subtopics=True) for name, one in found.items()}
+    how = {"rng": 5, "n_resamples": 99}
+    for name in names:
+        one, other = (hc.compare(systems, measures=name, **how) for systems in (found, curves))
+        assert [row[1:] for row in one.rows] == [row[1:] for row in other.rows]
+        assert [row[1:] for row in one.systems] == [row[1:] for row in other.systems]
+        wanted = curves["fine"].interval(name, **how)
+        assert one.systems[0][3:5] == wanted.confidence_interval
+        assert one.systems[0].value == pytest.approx(found["fine"].means[name], rel=1e-14)
+    assert "alpha_nDCG" in str(hc.compare(found, **how)) and "alpha_nDCG" in hc.Leaderboard(found).to_markdown()
+
+
 # --- errors ---------------------------------------------------------------------------------------------------------
 
 
