@@ -104,7 +104,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("-M", "DEPTH", "use the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
     ("--trec-eval", "N", "10 (default) or 9 (single precision, recall levels rounded up)",
      {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
-    ("--subtopics", None, "the second column of QRELS is a subtopic (default: ignored)", {}),
+    ("--subtopics", None, "QRELS has subtopics (in column 2 if it has no header)", {}),
     ("--lenient", None, "read bad lines as trec_eval does, and warn (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
      "csv (names can be formulas)", {"choices": _FORMS, "default": "table"}),
