@@ -303,6 +303,7 @@ ERRORS = [
     (lambda: hc.read_qrels(hc.read_qrels(HIGHEST), subtopics=True), ValueError, "was read without subtopics"),
     (lambda: hc.read_qrels({"q": {"d": {"s": 1}}, "r": {"d": {"s": 1, "t": "x"}}}, subtopics=True), ValueError,
      r"the relevance is 'x': it must be a number \(query 'r', subtopic 't', document 'd'\)"),
+    (lambda: hc.read_qrels([{"d": {"s": 0.5}}], subtopics=True), ValueError, r"relevance is 0.5: .*query '0', subto"),
     (lambda: hc.read_qrels({"q": ["d"]}, subtopics=True), TypeError, r"query 'q' holds \['d'\], not a mapping of doc"),
     (lambda: hc.read_qrels([["d"]], subtopics=True), TypeError, "qrels is a list: with subtopics=True give a path"),
     (lambda: hc.read_qrels({**columns(), "subtopic": ["s"]}, subtopics=True), ValueError,

@@ -169,15 +169,15 @@ def _by_subtopic(source: Any, name: str, strict: bool, format: str | None) -> Qr
                 source = _topic_text(bytes(text), name, strict, format or ("" if text_of(source) else "json"))
         if text is None:
             source = parquet(source)
-    columns = _topic_columns(source, name)
-    place: Callable[[int], str] | None = "row {}".format
-    if isinstance(source, _Lines):
-        lines = source["line"]
-        place = lambda row: f"line {lines[row]}"  # noqa: E731
-    elif isinstance(source, Mapping) and not any(key in source for key in QUERY):
-        place = None  # the rows of a nested mapping have no numbers
-    levels = _whole_levels(columns, name, strict, place)
-    return by_subtopic(*columns[:3], levels, name, place)
+    columns, nested = _topic_columns(source, name)
+    lines = source["line"] if isinstance(source, _Lines) else None
+
+    def place(row: int) -> str:
+        return f"row {row}" if lines is None else f"line {lines[row]}"
+
+    where = None if nested else place
+    levels = _whole_levels(columns, name, strict, where)
+    return by_subtopic(*columns[:3], levels, name, where)
 
 
 def _topic_text(text: bytes, name: str, strict: bool, form: str) -> Any:
@@ -226,8 +226,8 @@ def _web_track(text: bytes, name: str, strict: bool) -> _Lines:
 _TopicColumns = tuple[list[str], list[str], list[str], Any]
 
 
-def _topic_columns(source: Any, name: str) -> _TopicColumns:
-    """The columns query, subtopic, document and level."""
+def _topic_columns(source: Any, name: str) -> tuple[_TopicColumns, bool]:
+    """The columns query, subtopic, document and level, and whether they come from a nested mapping, without rows."""
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # a LazyFrame of polars
     if hasattr(source, "__next__"):
@@ -243,7 +243,7 @@ def _topic_columns(source: Any, name: str) -> _TopicColumns:
             source = dict(zip(("query_id", "subtopic", "doc_id", "relevance"), columns, strict=True))
     keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
-        return _nested_topics(source, name)
+        return _nested_topics(source, name), True
     if not (isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names")):
         raise TypeError(f"{name} is a {type(source).__name__}: with subtopics=True give a path, a dict, a data frame, "
                         "a tuple of four arrays (query, subtopic, document, relevance) or named tuples with subtopics")
@@ -254,7 +254,7 @@ def _topic_columns(source: Any, name: str) -> _TopicColumns:
     if len(set(sizes)) > 1:
         raise ValueError(f"{name}: the columns query, subtopic, document and relevance have {sizes[0]}, {sizes[1]}, "
                          f"{sizes[2]} and {many(sizes[3], 'rows')}")
-    return queries, topics, docs, levels
+    return (queries, topics, docs, levels), False
 
 
 def _topic_records(source: Sequence[Any], name: str) -> dict[str, list[Any]]:
