@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +14,8 @@ from hitcurve.curves.bundles import bundle, level_keys
 from hitcurve.curves.hit import curves_of
 from hitcurve.curves.levels import LEVEL_RULE, LEVELS
 
-__all__ = ["Bundle", "Sets", "best_values", "bundled", "coded", "discount", "drawn_pool", "joined", "level_of",
-           "levels_of_items", "powers_of"]
+__all__ = ["Bundle", "LevelRows", "Sets", "best_values", "bundled", "coded", "discount", "drawn_pool", "joined",
+           "level_of", "levels_of_items", "powers_of"]
 
 #: The greatest number of steps of the search for the best order of one query: a second or two.
 MOST_STEPS = 100_000
@@ -131,6 +133,46 @@ def coded(parts: list[Any]) -> tuple[list[Any], Sets]:
             start += int(some.sum())
         sets = _listed(np.concatenate([np.zeros((1, width)), distinct[:, ::-1]]))
     return [code.reshape(part.shape[:-1]) for code, part in zip(codes, parts, strict=True)], sets
+
+
+class LevelRows:
+    """The distinct rows of levels of items that come in batches: a column for each subtopic.
+
+    A row has a number, from 1 in the order in which the rows are met. A row without a level above 0 has the number 0.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[bytes, bytes], int] = {(b"", b""): 0}  # by the entries of `Sets`
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def numbers_of(self, columns: Sequence[Any]) -> Any:
+        """The number of each item. `columns` has an array of valid levels for each subtopic."""
+        used = columns[0] != 0
+        for column in columns[1:]:
+            used = used | (column != 0)
+        place = np.flatnonzero(used)
+        numbers = np.zeros(used.shape[0], np.uint32)
+        (code,), sets = coded([np.column_stack([column[place] for column in columns])])
+        of_code = np.zeros(sets.starts.shape[0] - 1, np.uint32)
+        met = np.zeros(of_code.shape[0], bool)
+        met[code] = True
+        with self._lock:
+            for one in np.flatnonzero(met).tolist():
+                entries = slice(sets.starts[one], sets.starts[one + 1])
+                key = sets.member[entries].tobytes(), sets.level[entries].tobytes()
+                of_code[one] = self._numbers.setdefault(key, len(self._numbers))
+        numbers[place] = of_code[code]
+        return numbers
+
+    def rows(self, width: int) -> Any:
+        """The levels of each number, a column for each of `width` subtopics."""
+        levels = np.zeros((len(self._numbers), width))
+        for number, (member, level) in enumerate(self._numbers):
+            levels[number, np.frombuffer(member, np.int64)] = np.frombuffer(level)
+        return levels
 
 
 def _numbered(keys: list[Any], used: list[Any]) -> tuple[list[Any], Any]:

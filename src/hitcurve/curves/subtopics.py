@@ -16,6 +16,7 @@ from hitcurve.curves.hit import Curve, HitCurve, HitCurves, curve_of, curves_of
 from hitcurve.curves.sorted import group_starts
 from hitcurve.curves.subtopic_sets import (
     Bundle,
+    LevelRows,
     Sets,
     best_values,
     bundled,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 else:
     _Curve = Curve
 
-__all__ = ["SubtopicCurve", "SubtopicCurves", "Subtopics", "subtopic_curves_of"]
+__all__ = ["SubtopicCurve", "SubtopicCurves", "Subtopics", "counted_subtopics", "missing_rows", "subtopic_curves_of"]
 
 _NORMALIZE = ("none", "max")
 _IDEALS = ("greedy", "exact")
@@ -639,15 +640,23 @@ def _sums(bundle: Bundle, values: Any) -> Any:
     return found
 
 
-def _with_codes(table: Any, numbered: Any) -> Any:
-    """The same gain curves with other codes."""
+def _with_codes(table: Any, numbered: Any, unretrieved: Any = None) -> Any:
+    """The same gain curves with other codes. `unretrieved`: for a table without these, the new codes."""
     if isinstance(table, GainCurve):
         parts: Any = table.__reduce__()[1]
         score, above, tied, offsets, level, count, items, missing, lower = parts
-        return GainCurve.from_table(score, above, tied, offsets, numbered(level), count, num_items=items,
-                                    unretrieved=numbered(missing), lower_is_better=lower)
+        level, count = _ascending(offsets, numbered(level), count)
+        return GainCurve.from_table(score, above, tied, offsets, level, count, num_items=items, lower_is_better=lower,
+                                    unretrieved=numbered(missing) if unretrieved is None else unretrieved)
     curves, offsets, level, count, missing = table.__reduce__()[1]
-    return gain_curves(curves, offsets, numbered(level), count, [numbered(one) for one in missing])
+    return gain_curves(curves, offsets, *_ascending(offsets, numbered(level), count),
+                       [numbered(one) for one in missing])
+
+
+def _ascending(offsets: Any, level: Any, count: Any) -> tuple[Any, Any]:
+    """The codes of each row in ascending order, with their numbers of items."""
+    order = np.lexsort((level, np.repeat(np.arange(offsets.shape[0] - 1), np.diff(offsets))))
+    return level[order], count[order]
 
 
 def _column_names(subtopics: Any, width: int, levels: Any, of: str = "y_true") -> tuple[Any, ...]:
@@ -1249,6 +1258,28 @@ def subtopic_curves_of(table: GainCurves, sets: Sets, pool: tuple[Any, Any], nam
     made = SubtopicCurves.__new__(SubtopicCurves)
     made._keep(table, sets, pool, names)
     return made
+
+
+def missing_rows(values: Any, width: int) -> Any:
+    """The levels of items that were never retrieved, a row for each item."""
+    return _missing(values, "unretrieved", width)
+
+
+def counted_subtopics(table: Any, rows: LevelRows, query: Any, number: Any, names: tuple[Any, ...],
+                      unretrieved: Any = None) -> SubtopicCurve | SubtopicCurves:  # fmt: skip
+    """Curves of items that were counted.
+
+    The levels of `table` are numbers of `rows`. `query` and `number` are those of each item with a subtopic, in the
+    order of the input. `unretrieved` is for a single ranking, and has the form of `missing_rows`.
+    """
+    one = isinstance(table, GainCurve)
+    missing = missing_rows(unretrieved, len(names))
+    (code, of_missing), sets = coded([rows.rows(len(names)), missing])
+    table = _with_codes(table, lambda level: code[level.astype(np.int64)].astype(np.float64), of_missing)
+    pool = joined(query, code[number], [of_missing] * one, 1 if one else len(table))
+    made: Any = (SubtopicCurve if one else SubtopicCurves).__new__(SubtopicCurve if one else SubtopicCurves)
+    made._keep(table, sets, pool, names)
+    return made  # type: ignore[no-any-return]
 
 
 MAKERS.update(SubtopicCurve=_curve_from, SubtopicCurves=_curves_from)
