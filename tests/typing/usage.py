@@ -242,6 +242,10 @@ def scanned() -> None:
     assert_type(hc.scan("a.parquet", grade="g", score="s", group="q"), hc.GainCurves)
     assert_type(hc.scan((labels, scores), grade=1), hc.GainCurve)
     assert_type(hc.scan((labels, scores, queries), grade=1), hc.GainCurves)
+    assert_type(hc.scan("a.parquet", score="s", subtopics=["a", 2], unretrieved=[[2, 0]]), hc.SubtopicCurve)
+    assert_type(hc.scan("a.parquet", score="s", group="q", subtopics=["a", "b"]), hc.SubtopicCurves)
+    assert_type(hc.scan((labels, scores), subtopics=True), hc.SubtopicCurve)
+    assert_type(hc.scan((labels, scores, queries), subtopics=["a", "b"]), hc.SubtopicCurves)
     assert_type(hc.scan(lambda: [(labels, scores, queries)], group=3), hc.HitCurves)
 
 

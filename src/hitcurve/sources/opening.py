@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._base.checks import LABEL_RULE, SCORES, as_column, checked_array
+from hitcurve._base.checks import LABEL_RULE, SCORES, as_column, as_real, checked_array
 from hitcurve._base.extras import Later, needed
 from hitcurve._base.files import BROKEN, check_unchanged, file_kind, file_state, first_line, parquet_errors
 from hitcurve._base.words import many
@@ -33,8 +33,8 @@ from hitcurve.sources.cells import (
     no_text,
     whole,
 )
-from hitcurve.sources.pieces import Gaps, Piece, Source, Task, piece_of
-from hitcurve.sources.tables import TableReader, _found, columns_of, leaves_of
+from hitcurve.sources.pieces import Gaps, Piece, Source, Subtopics, Task, new_rows, piece_of
+from hitcurve.sources.tables import TableReader, _found, check_apart, columns_of, leaves_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,17 +51,20 @@ _LONG_GROUP = 4 * _ROWS  # row groups with more rows are read in pieces
 
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
-                workers: int, in_order: bool, unlabelled: bool, grade: Column | None, layout: Layout) -> Source:
+                workers: int, in_order: bool, unlabelled: bool, grade: Column | None, subtopics: Subtopics,
+                layout: Layout) -> Source:  # fmt: skip
     """The source for the data of a caller.
 
     `in_order`: the rows are read one after the other. `unlabelled`: if there are no labels, no row is relevant.
+    `subtopics`: the columns of the subtopics, or True for the columns of an array. Without subtopics it is None.
     """
+    columns = () if subtopics is None or subtopics is True else subtopics
     listed = source if isinstance(source, list) else [source]
     if listed and all(isinstance(one, (str, os.PathLike)) for one in listed):
         if score is None:
             raise TypeError("score must name the column of the scores")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
-                             nan_policy=nan_policy, grade=grade, workers=workers, layout=layout)
+                             nan_policy=nan_policy, grade=grade, subtopics=columns, workers=workers, layout=layout)
         row_groups = Parquet(reader) if all_parquet(reader) else reader  # `Parquet` checks the schemas
         return reader if in_order else row_groups
     rules = layout.rules(nan_policy, label is not None)
@@ -73,14 +76,18 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
         if len(source) not in (2, 3):
             raise ValueError(f"source is a tuple of length {len(source)}: it must be (y_true, y_score) or (y_true, "
                              "y_score, groups)")
-        slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS)
-        return _Batches(slices, None, None, None, rules, rows=num_items, cheap=True, tuples=True, grade=grade)
+        slices, num_items = _arrays(source, LABEL_RULE if grade is None else LEVELS, subtopics is not None)
+        return _Batches(slices, None, None, None, rules, rows=num_items, cheap=True, tuples=True, grade=grade,
+                        subtopics=subtopics)
     if callable(source):
-        return _Batches(lambda: iter(source()), label, score, group, rules, unlabelled=unlabelled, grade=grade)
+        return _Batches(lambda: iter(source()), label, score, group, rules, unlabelled=unlabelled, grade=grade,
+                        subtopics=subtopics)
     if score is None:
         raise TypeError("score must name the column of the scores")
-    open_, rows, cheap = _arrow(source, [column for column in (label, grade, score, group) if column is not None])
-    return _Batches(open_, label, score, group, rules, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade)
+    wanted = [column for column in (label, grade, *columns, score, group) if column is not None]
+    open_, rows, cheap = _arrow(source, wanted)
+    return _Batches(open_, label, score, group, rules, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade,
+                    subtopics=subtopics)
 
 
 def _paths(listed: list[Any]) -> list[str]:
@@ -128,7 +135,7 @@ class Parquet(Source):
 
     def __init__(self, reader: TableReader) -> None:
         self.label = [one for one in reader.roles if one[0] in ("label", "grade")]
-        self.graded = reader.graded
+        self.graded, self.rows_of_levels, self.names = reader.graded, reader.rows_of_levels, reader.names
         self.scores = [one for one in reader.roles if one[0] == "score"]
         self.rules = reader.rules
         self.nan_policy = self.rules.nan_policy
@@ -146,8 +153,9 @@ class Parquet(Source):
                 schema, metadata = file.schema_arrow, file.metadata
                 _ = schema.names  # raises if a name is not UTF-8
             leaves: dict[str, list[list[int]]] = {"label": [], "grade": [], "score": []}
-            for role, column in reader.roles:
-                at = _found(path, schema.names, column)
+            places = [_found(path, schema.names, column) for _, column in reader.roles]
+            check_apart(path, reader.roles, places)
+            for (role, column), at in zip(reader.roles, places, strict=True):
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
                     raise OtherSchema(f"{path}: column {column!r} is of type {type_}, but {types[column]} in "
@@ -160,7 +168,7 @@ class Parquet(Source):
             for (_, column), known, found in zip(self.scores, dtypes, leaves["score"], strict=True):
                 if self.nan_policy != "raise" and _nulls_among_integers(types[column], metadata, found):
                     known.add(np.dtype(np.float64))
-            label = leaves[self.label[0][0]][0] if self.label else []
+            label = [*leaves["label"], *leaves["grade"]]
             self.files.append(_ParquetFile(path, metadata, label, leaves["score"], self.rows, state))
             self.rows += metadata.num_rows
             file.close()
@@ -211,7 +219,7 @@ class Parquet(Source):
         row_group, where = metadata.row_group(group), (at, group)
         rows, row = row_group.num_rows, first
         nothing = Piece(rows, (), tuple(np.empty(0, np.uint8) for _ in scores))
-        if want == "relevant" and _bounds(row_group, label) == (0, 0):
+        if want == "relevant" and label and all(_bounds(row_group, leaves) == (0, 0) for leaves in label):
             yield nothing
             return
         before = self.decoded.get(where) if want == "score" else None
@@ -231,7 +239,7 @@ class Parquet(Source):
                 held[1].close()
             held = self.local.file = (at, self._open(path, metadata))
         file = held[1].reader
-        wanted = [[] if want == "score" else label, *scores]
+        wanted = [*([] if want == "score" else leaves for leaves in label), *scores]
         # A row group that was decoded before has no missing score if missing scores are an error.
         policy = self.nan_policy if before is None else "worst"
         try:
@@ -264,7 +272,7 @@ class Parquet(Source):
             if leaves and len(cells[-1]) != rows:
                 held = many(len(cells[-1]), "rows", ",")
                 raise pa.ArrowInvalid(f"a column holds {held}, but its row group says {rows:,}")
-            if want == "relevant" and len(cells) == 1 and no_hits(cells[0]):
+            if want == "relevant" and len(cells) == len(self.label) and all(map(no_hits, cells)):
                 break
         yield cells
 
@@ -275,12 +283,17 @@ class Parquet(Source):
         path, start = self.files[at].path, self.files[at].start + first
         try:
             rules = self.rules._replace(nan_policy=policy)
-            label = None if want == "score" else converted(self.label, cells[:1], rules)[0]
-            scores = tuple(converted(self.scores, cells[1:], rules))
+            columns = len(self.label)
+            label = None if want == "score" else self._labels(converted(self.label, cells[:columns], rules))
+            scores = tuple(converted(self.scores, cells[columns:], rules))
             want = "both" if want == "relevant" else want
             return piece_of(want, scores, label, None, start, graded=self.graded)
         except BadCell as bad:
             raise bad.named(path, lambda index: f"row {first + index + 1}") from None
+
+
+    def _labels(self, columns: list[Any]) -> Any:
+        return columns[0] if self.rows_of_levels is None else self.rows_of_levels.numbers_of(columns)
 
 
 class OtherSchema(ValueError):
@@ -290,8 +303,9 @@ class OtherSchema(ValueError):
 class _ParquetFile(NamedTuple):
     path: str
     metadata: Any
-    label: list[int]
-    """The numbers of the column's leaves. Names need not be distinct."""
+    label: list[list[int]]
+    """The numbers of each column's leaves: of the labels, the levels, or the levels for each subtopic. Names need not
+    be distinct."""
     scores: list[list[int]]
     start: int
     """The number of rows in the files before this file."""
@@ -345,8 +359,12 @@ class _Batches(Source):
 
     def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
                  group: Column | None, rules: Rules, *, rows: int | None = None, cheap: bool = False,
-                 tuples: bool = False, unlabelled: bool = False, grade: Column | None = None) -> None:  # fmt: skip
-        self.grade, self.graded = grade, grade is not None
+                 tuples: bool = False, unlabelled: bool = False, grade: Column | None = None,
+                 subtopics: Subtopics = None) -> None:  # fmt: skip
+        self.grade, self.graded = grade, grade is not None or subtopics is not None
+        self.named = subtopics is not True  # if not, the first batch says how many subtopics there are
+        self.names = () if subtopics is None or subtopics is True else tuple(subtopics)
+        self.rows_of_levels = None if subtopics is None else new_rows()
         self.open, self.label, self.score, self.group = open_, label, score, group
         self.rules, self.nan_policy = rules, rules.nan_policy
         self.rows, self.cheap, self.tuples, self.unlabelled = rows, cheap, tuples, unlabelled
@@ -374,7 +392,7 @@ class _Batches(Source):
             if not self.tuples and self.rules != Rules(self.nan_policy):
                 raise ValueError("na, decimal and positive are for columns of text, but the source gives tuples of "
                                  "arrays")
-            if self.graded and self.grade != 1:
+            if self.grade is not None and self.grade != 1:
                 raise ValueError(f"grade is {self.grade!r}, but the source gives tuples of arrays: {FIRST_LEVELS}")
             return (batch,)
         stream, array = hasattr(batch, "__arrow_c_stream__"), hasattr(batch, "__arrow_c_array__")
@@ -383,6 +401,8 @@ class _Batches(Source):
                             "Arrow record batch, a data frame, or a tuple (labels, scores)")
         if self.score is None:
             raise TypeError("score must name the column of the scores")
+        if not self.named:
+            raise TypeError("subtopics=True is for arrays: name the column of each subtopic")
         if self.label is None and not self.graded and not self.unlabelled:
             raise TypeError("label must name the column of the labels (or give actives in place of label)")
         pa = needed("pyarrow", "reading this source")
@@ -396,12 +416,18 @@ class _Batches(Source):
         return read
 
     def _columns(self, batch: Any, start: int) -> _Made:
-        named = (("label", self.label), ("grade", self.grade), ("score", self.score), ("group", self.group))
+        named = (("label", self.label), ("grade", self.grade), *(("grade", column) for column in self.names),
+                 ("score", self.score), ("group", self.group))
         roles = [(role, column) for role, column in named if column is not None]
-        cells = [whole(batch.column(_found("source", batch.schema.names, column))) for _, column in roles]
+        places = [_found("source", batch.schema.names, column) for _, column in roles]
+        check_apart("source", roles, places)
+        cells = [whole(batch.column(place)) for place in places]
         if self.group is not None:
             _checked_groups(cells[-1].type, f"source: column {self.group!r}")
-        of = {role: value for (role, _), value in zip(roles, converted(roles, cells, self.rules), strict=True)}
+        values = converted(roles, cells, self.rules)
+        of = {role: value for (role, _), value in zip(roles, values, strict=True)}
+        if self.rows_of_levels is not None:
+            of["grade"] = self.rows_of_levels.numbers_of(values[: len(self.names)])
         group = coded(of["group"], self.codes, self.group) if "group" in of else None
         return of.get("label", of.get("grade")), of["score"], group
 
@@ -413,17 +439,24 @@ class _Batches(Source):
         if len(batch) == 3 and self.group is None and not self.tuples:
             raise ValueError(f"{place}: the batch has 3 arrays, but group is not given: write group=3 if the third "
                              "array holds groups")
+        by_subtopic = self.rows_of_levels is not None
         try:
-            labels = checked_array(batch[0], "y_true", LEVELS if self.graded else LABEL_RULE)
+            if by_subtopic:
+                labels = self._by_subtopic(batch[0])
+            else:
+                labels = checked_array(batch[0], "y_true", LEVELS if self.graded else LABEL_RULE)
             score = checked_array(batch[1], "y_score", SCORES)
             groups = as_column(batch[2], "groups") if len(batch) == 3 else None
         except (TypeError, ValueError) as error:
             raise type(error)(f"{place}: {error}") from None
-        if labels.shape != score.shape:
+        if labels.shape[0] != score.shape[0]:
             raise ValueError(f"{place}: y_true has {many(labels.shape[0], 'items')}, y_score has {score.shape[0]}")
         if groups is not None and groups.shape != score.shape:
             raise ValueError(f"{place}: y_score has shape {score.shape}, groups has shape {groups.shape}")
-        label = (checked_levels if self.graded else checked_labels)(labels, labels.__getitem__)
+        if by_subtopic:
+            label = self._numbers(labels)
+        else:
+            label = (checked_levels if self.graded else checked_labels)(labels, labels.__getitem__)
         checked_scores(score, self.nan_policy, score.__getitem__)
         if groups is None:
             return label, score, None
@@ -438,6 +471,28 @@ class _Batches(Source):
             at, name = next((at, name) for at, name in texts if re.search("[\ud800-\udfff]", name))
             raise BadCell(at, f"the group {no_text(name)}") from None
 
+    def _by_subtopic(self, levels: Any) -> NDArray[Any]:
+        """The levels of a batch, a column for each subtopic."""
+        found: NDArray[Any] = as_real(levels, "y_true", LEVELS)
+        if found.ndim == 2 and not self.named:
+            self.names, self.named = tuple(range(found.shape[1])), True
+        if found.ndim != 2 or not self.named or found.shape[1] != len(self.names):
+            needed = f"a level for each of {many(len(self.names), 'subtopics')}" if self.named else "two axes"
+            raise ValueError(f"y_true has shape {found.shape}: it needs {needed}")
+        return found
+
+    def _numbers(self, levels: NDArray[Any]) -> Any:
+        """The number of each row of levels."""
+        assert self.rows_of_levels is not None
+        columns = []
+        for name, column in zip(self.names, levels.T, strict=True):
+            try:
+                columns.append(checked_levels(column, column.__getitem__))
+            except BadCell as bad:
+                bad.column = name
+                raise
+        return self.rows_of_levels.numbers_of(columns)
+
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
         return ascending(list(self.codes))
 
@@ -450,12 +505,14 @@ def names_array(names: Sequence[Any]) -> NDArray[Any]:
     return as_column(names, "groups")
 
 
-def _arrays(source: tuple[Any, ...], rule: str) -> tuple[Callable[[], Iterator[Any]], int]:
+def _arrays(source: tuple[Any, ...], rule: str, by_subtopic: bool) -> tuple[Callable[[], Iterator[Any]], int]:
     """(a function that gives slices of the arrays, the number of items)."""
     # Lists and masked arrays are checked as a whole. Other arrays may be too large for that.
+    first = as_real if by_subtopic else checked_array
     source = tuple(
-        checked_array(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
-        for array, name, what in zip(source, ("y_true", "y_score"), (rule, SCORES), strict=False)
+        check(array, name, what) if isinstance(array, (list, np.ma.MaskedArray)) else array
+        for array, name, what, check in zip(source, ("y_true", "y_score"), (rule, SCORES), (first, checked_array),
+                                            strict=False)
     ) + tuple(as_column(array, "source: groups") if isinstance(array, list) else array for array in source[2:])
     try:
         lengths = [len(array) for array in source]

@@ -7,14 +7,16 @@ that a pass wants are decoded. A bad row is a ValueError that names file, row an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Gaps", "Piece", "Source", "Task", "piece_of"]
+    from hitcurve.curves.subtopic_sets import LevelRows
+
+__all__ = ["Gaps", "Piece", "Source", "Subtopics", "Task", "new_rows", "piece_of"]
 
 
 class Piece(NamedTuple):
@@ -27,7 +29,8 @@ class Piece(NamedTuple):
     relevant: Any = None
     """Scores of the relevant rows, for each column."""
     label: Any = None
-    """uint8: 1 for a relevant item, else 0. For a graded source: the level, of any real type, above 0 if relevant."""
+    """uint8: 1 for a relevant item, else 0. For a graded source: the level, of any real type, above 0 if relevant. For
+    a source with subtopics: the number of the row of levels, in place of a level."""
     group: Any = None
     """The code of each row's group. Groups are numbered in the order in which they first occur."""
     ids: Any = None
@@ -53,9 +56,17 @@ def piece_of(want: str, scores: tuple[NDArray[Any], ...], label: NDArray[Any] | 
     return Piece(scores[0].shape[0], kept, relevant, label, group, ids, start, places, levels=levels)
 
 
+def new_rows() -> LevelRows:
+    from hitcurve.curves.subtopic_sets import LevelRows  # which few programs need
+
+    return LevelRows()
+
+
 Task = Callable[[], Iterable[Piece]]
 Gaps = Callable[[Sequence[tuple[int, int]]], "list[int] | None"]
 """From the least and the greatest score of each column to `Piece.gaps`; None if a threshold lies between the two."""
+Subtopics = Sequence[str | int] | Literal[True] | None
+"""The columns of the subtopics, True for the columns of an array, or None without subtopics."""
 
 
 class Source:
@@ -65,6 +76,10 @@ class Source:
     """The number of rows, if it is known beforehand."""
     graded = False
     """Whether rows have levels in place of labels."""
+    rows_of_levels: LevelRows | None = None
+    """For a source with subtopics: the rows of levels whose numbers are the levels."""
+    names: tuple[Any, ...] = ()
+    """The names of the subtopics. They are complete once the data were read."""
     cheap = False
     """Whether reading again costs less than a copy on disk. If not, the rows may be readable only once."""
     dtypes: Sequence[set[np.dtype[Any]]] = ()

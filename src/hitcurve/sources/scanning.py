@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -19,7 +19,15 @@ from warnings import warn
 
 import numpy as np
 
-from hitcurve._base.checks import check_choice, check_count, check_number, check_options, checked_array, unchanged
+from hitcurve._base.checks import (
+    check_choice,
+    check_count,
+    check_number,
+    check_options,
+    checked_array,
+    quoted,
+    unchanged,
+)
 from hitcurve._base.pickle import gain_curves
 from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
@@ -32,17 +40,19 @@ from hitcurve.curves.levels import missing_levels
 from hitcurve.shown.progress import Progress
 from hitcurve.sources.cells import Layout, Types, distinct, has_nan, joined
 from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source
-from hitcurve.sources.pieces import Piece, Source, Task
+from hitcurve.sources.pieces import Piece, Source, Subtopics, Task
 from hitcurve.sources.spools import Parts, Spool, Store
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
     from hitcurve.sources.cells import Column
 
     _Policy = Literal["raise", "worst", "omit"]
     _Order = Literal["score", "group"] | None
     _Decimal = Literal[".", ","] | None
+    _Diversity = SubtopicCurve | SubtopicCurves
 
 __all__ = ["Job", "ScanProgress", "run_tasks", "scan"]
 
@@ -55,9 +65,10 @@ _BLOCKS = 6 << 16  # the parts have memory for at least so many items
 _LEVEL_BYTES = 150  # memory for each item above level 0, beside the table
 _NO_GRADE = {
     "label": "levels take the place of labels",
+    "grade": "a curve has levels, or levels for each subtopic",
     "actives": "actives are items without levels",
     "num_relevant": "unretrieved has the levels of relevant items that were never retrieved",
-    "tolerance": "gain curves are not binned",
+    "tolerance": "{} are not binned",
 }
 
 
@@ -80,35 +91,56 @@ def scan(source: Any, label: None = ..., score: Column | None = ..., group: Colu
          na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
          progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
 @overload
-def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: None = ...,
-         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
-         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *,
+         subtopics: Sequence[Column] | Literal[True], lower_is_better: bool = ..., nan_policy: _Policy = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> SubtopicCurves: ...  # fmt: skip
+@overload
+def scan(source: Any, label: None = ..., score: Column | None = ..., group: None = ..., *,
+         subtopics: Sequence[Column] | Literal[True], unretrieved: Any = ..., lower_is_better: bool = ...,
+         nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ..., header: bool = ...,
          delimiter: str | None = ..., na: str | Sequence[str] | None = ..., decimal: _Decimal = ...,
-         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> SubtopicCurve: ...  # fmt: skip
+@overload
+def scan(source: Any, label: None = ..., score: Column | None = ..., group: Column = ..., *,
+         subtopics: Sequence[Column] | Literal[True], lower_is_better: bool = ..., nan_policy: _Policy = ...,
+         sorted: _Order = ..., max_memory: int | None = ..., header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> SubtopicCurves: ...  # fmt: skip
+@overload
+def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: None = ...,
+         subtopics: None = ..., actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ...,
+         num_relevant: int | None = ..., sorted: _Order = ..., max_memory: int | None = ...,
+         tolerance: float | None = ..., header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 @overload
 def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: None = ..., *, grade: None = ...,
-         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
-         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
-         delimiter: str | None = ..., na: str | Sequence[str] | None = ..., decimal: _Decimal = ...,
-         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
+         subtopics: None = ..., actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ...,
+         num_relevant: int | None = ..., sorted: _Order = ..., max_memory: int | None = ...,
+         tolerance: float | None = ..., header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
 @overload
 def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *, grade: None = ...,
-         actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., num_relevant: int | None = ...,
-         sorted: _Order = ..., max_memory: int | None = ..., tolerance: float | None = ..., header: bool = ...,
-         delimiter: str | None = ..., na: str | Sequence[str] | None = ..., decimal: _Decimal = ...,
-         positive: str | None = ..., workers: int = ..., progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
+         subtopics: None = ..., actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ...,
+         num_relevant: int | None = ..., sorted: _Order = ..., max_memory: int | None = ...,
+         tolerance: float | None = ..., header: bool = ..., delimiter: str | None = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
-         grade: Column | None = None, actives: Any = None, lower_is_better: bool = False, nan_policy: str = "raise",
-         num_relevant: int | None = None, unretrieved: Any = None, sorted: str | None = None,
+         grade: Column | None = None, subtopics: Subtopics = None, actives: Any = None, lower_is_better: bool = False,
+         nan_policy: str = "raise", num_relevant: int | None = None, unretrieved: Any = None, sorted: str | None = None,
          max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
          delimiter: str | None = None, na: str | Sequence[str] | None = None, decimal: _Decimal = None,
          positive: str | None = None, workers: int = 1,
-         progress: bool | None = None) -> HitCurve | HitCurves | GainCurve | GainCurves:  # fmt: skip
+         progress: bool | None = None) -> HitCurve | HitCurves | GainCurve | GainCurves | _Diversity:  # fmt: skip
     """The hit curve or gain curve of data larger than memory; with `group`, the curves of all groups.
 
     The first pass over the data collects the relevant scores, and the second pass counts all scores. With `actives` or
-    `sorted` one pass is enough. The result equals `HitCurve` (with `grade`, `GainCurve`) to the last bit. Scores are
-    compared exactly, also if batches have scores of different types.
+    `sorted` one pass is enough. The result equals `HitCurve` (with `grade`, `GainCurve`; with `subtopics`,
+    `SubtopicCurve`) to the last bit. Scores are compared exactly, also if batches have scores of different types.
 
     Parameters
     ----------
@@ -124,6 +156,11 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     grade : str or int, optional
         In place of `label`: the column of the levels of relevance, numbers from 0 up. For tuples of arrays, ``grade=1``
         makes the first array the levels. `grade` cannot be combined with `actives`, `num_relevant` or `tolerance`.
+    subtopics : list of str or int, or True, optional
+        In place of `label`: the columns of the levels for each subtopic, numbers from 0 up. A subtopic has the name
+        that you give for its column. For tuples of arrays, the first array has a column for each subtopic, and the list
+        has their names; True stands for the names 0, 1, 2, ... Ideal orders take items that add as much in the order of
+        the rows. `subtopics` cannot be combined with what `grade` cannot be combined with.
     actives : array_like, optional
         The scores of all relevant items, if you know them beforehand. One pass is then enough. With `label`, these must
         be exactly the scores of the relevant rows. Without `label`, no row of the source is relevant, and the actives
@@ -135,7 +172,8 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     num_relevant : int, optional
         The number of all relevant items, if some were never retrieved. It cannot be combined with `group`.
     unretrieved : array_like, optional
-        With `grade`, the levels of relevant items that were never retrieved. It cannot be combined with `group`.
+        With `grade`, the levels of relevant items that were never retrieved. With `subtopics`, a row for each of these
+        items, and a column for each subtopic. It cannot be combined with `group`.
     sorted : {"score", "group"}, optional
         The order of the rows. ``"score"``: from the best row to the worst. ``"group"``: the rows of a group follow each
         other. One pass is then enough, in O(1) memory beside the result. Rows in another order are an error.
@@ -172,7 +210,8 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     Returns
     -------
     HitCurve or HitCurves
-        A HitCurve, or with `group` a HitCurves. With `grade`, a GainCurve, or with `group` a GainCurves.
+        A HitCurve, or with `group` a HitCurves. With `grade`, a GainCurve, or with `group` a GainCurves. With
+        `subtopics`, a SubtopicCurve, or with `group` a SubtopicCurves.
 
     Raises
     ------
@@ -194,6 +233,8 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     0.9166666666666666
     >>> hc.scan((np.array([3, 0, 1, 0]), y_score), grade=1)
     GainCurve(num_items=4, num_relevant=2, num_hits=2; levels 1, 3)
+    >>> hc.scan((np.array([[1, 0], [0, 0], [1, 1], [0, 2]]), y_score), subtopics=["car", "cat"])
+    SubtopicCurve(num_items=4, num_relevant=3, num_hits=3; 2 subtopics)
     """
     check_options(lower_is_better, nan_policy)
     workers = check_workers(workers)
@@ -201,9 +242,14 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     arrays = isinstance(source, tuple)
     unnamed = arrays or callable(source)
     grouped = len(source) == 3 if arrays else group is not None
-    _check_together(arrays, grouped, label, score, group, grade, actives, num_relevant, unretrieved, sorted, tolerance)
-    missing_levels(unretrieved)
-    if actives is None and label is None and grade is None and not unnamed:
+    if subtopics is True and arrays and len(getattr(source[0], "shape", ())) == 2:
+        subtopics = range(source[0].shape[1])
+    subtopics = _checked_subtopics(subtopics, unnamed)
+    _check_together(arrays, grouped, label, score, group, grade, subtopics, actives, num_relevant, unretrieved, sorted,
+                    tolerance)  # fmt: skip
+    if subtopics is None:
+        missing_levels(unretrieved)
+    if actives is None and label is None and grade is None and subtopics is None and not unnamed:
         raise TypeError("label must name the column of the labels (or give actives in place of label)")
     if max_memory is not None:
         max_memory = check_count(max_memory, "max_memory", 1 << 62)
@@ -211,10 +257,10 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         raise ValueError(f"tolerance is {tolerance}: it must not be negative")
 
     opened = open_source(source, label, score, group, nan_policy=nan_policy, workers=workers, grade=grade,
-                         in_order=grouped or sorted is not None, unlabelled=actives is not None,
+                         subtopics=subtopics, in_order=grouped or sorted is not None, unlabelled=actives is not None,
                          layout=Layout(header, delimiter, decimal, na, positive))  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
-    curve: HitCurve | HitCurves | GainCurve | GainCurves
+    curve: HitCurve | HitCurves | GainCurve | GainCurves | _Diversity
     with ScanProgress(opened, passes, progress) as shown:
         job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance,
                   unretrieved)  # fmt: skip
@@ -229,16 +275,40 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
             curve = job.counted(known, label is None and not unnamed)
         else:
             curve = job.twice()[0]
+        if job.pool is not None:
+            curve = job.pool.curve(curve)
     for note in opened.notes:
         warn(note, UserWarning, stacklevel=2)
     return curve
 
 
-def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: Any, grade: Any, actives: Any,
-                    num_relevant: Any, unretrieved: Any, sorted: str | None, tolerance: Any) -> None:  # fmt: skip
+def _checked_subtopics(subtopics: Any, unnamed: bool) -> Subtopics:
+    """The columns of the subtopics, True for the columns of an array, or None without subtopics."""
+    if subtopics is None or (subtopics is True and unnamed):
+        return subtopics
+    if subtopics is True:
+        raise TypeError("subtopics=True is for arrays: name the column of each subtopic")
+    if isinstance(subtopics, (str, bytes, Mapping, Set)) or not isinstance(subtopics, Iterable):
+        raise TypeError(f"subtopics is {quoted(subtopics)}: it must be a list of columns, one for each subtopic")
+    names = list(subtopics)
+    for at, name in enumerate(names):
+        if name in names[:at]:
+            raise ValueError(f"subtopics[{at}] is {name!r}, which subtopics[{names.index(name)}] is too: name each "
+                             "subtopic once")
+    if not names:
+        raise ValueError("subtopics is empty: it must name the column of each subtopic")
+    return names
+
+
+def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: Any, grade: Any, subtopics: Any,
+                    actives: Any, num_relevant: Any, unretrieved: Any, sorted: str | None,
+                    tolerance: Any) -> None:  # fmt: skip
     """Raise an error for arguments that cannot be combined."""
-    levels = grade is not None
+    levels = grade is not None or subtopics is not None
+    given, kind = ("grade", "gain curves") if subtopics is None else ("subtopics", "curves of subtopics")
     hits = {"label": label, "actives": actives, "num_relevant": num_relevant, "tolerance": tolerance}
+    if subtopics is not None:
+        hits["grade"] = grade
     problems = (
         (sorted == "group" and not grouped, "sorted='group', but there is no group column"),
         (arrays and (label, score, group) != (None, None, None),
@@ -247,11 +317,12 @@ def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: 
          "actives cannot be combined with group or sorted: they are the relevant items of one ranking"),
         (grouped and num_relevant is not None,
          "num_relevant cannot be combined with group: each group has a number of its own"),
-        *((levels and value is not None, f"grade and {name} are both given: {_NO_GRADE[name]}")
+        *((levels and value is not None, f"{given} and {name} are both given: {_NO_GRADE[name].format(kind)}")
           for name, value in hits.items()),
-        (levels and arrays and grade != 1, f"grade is {grade!r}, but source is a tuple of arrays: {FIRST_LEVELS}"),
+        (grade is not None and arrays and grade != 1,
+         f"grade is {grade!r}, but source is a tuple of arrays: {FIRST_LEVELS}"),
         (unretrieved is not None and (grouped or not levels),
-         "unretrieved needs grade, and cannot be combined with group"),
+         "unretrieved needs grade or subtopics, and cannot be combined with group"),
     )  # fmt: skip
     for wrong, problem in problems:
         if wrong:
@@ -305,7 +376,7 @@ class Job:
     def __init__(self, source: Source, shown: ScanProgress, lower: Sequence[bool], nan_policy: str, workers: int,
                  num_relevant: int | None = None, max_memory: int | None = None, tolerance: float | None = None,
                  unretrieved: Any = None) -> None:  # fmt: skip
-        self.unretrieved = unretrieved
+        self.unretrieved = None if source.rows_of_levels is not None else unretrieved  # the pool has those of subtopics
         self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
         self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
         self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
@@ -313,7 +384,16 @@ class Job:
         self.rows, self.missing = 0, [0] * len(lower)
         self.kept: list[Piece] | None = None
         self.ids: Any = None
+        self.pool = None
+        if source.rows_of_levels is not None:
+            from hitcurve.sources.pools import Pool  # which few programs need
+
+            self.pool = Pool(source, source.rows_of_levels, nan_policy, unretrieved)
         self.lock = threading.Lock()
+
+    def beside(self, relevant: int) -> int:
+        """Memory for so many items above level 0, beside the table."""
+        return _LEVEL_BYTES * relevant + (0 if self.pool is None else self.pool.needed(relevant))
 
     def meet(self, piece: Piece, scores: Sequence[NDArray[Any]]) -> None:
         """Count a piece of rows that is read for the first time, and note the types of its scores."""
@@ -326,6 +406,16 @@ class Job:
                 self.kept.append(piece)
         if self.ids is not None:
             self.ids.add(piece)
+        self.put(piece)
+
+    def put(self, piece: Piece) -> None:
+        """Keep the items that have subtopics."""
+        if self.pool is not None:
+            self.pool.add(piece)
+            if self.max_memory is not None and self.pool.held() > self.max_memory:
+                items = self.pool.items
+                what = f"the table of at least {many(items, 'relevant items', ',')}"
+                raise _too_little(what, self.beside(items), self.max_memory)
 
     def count_missing(self, piece: Piece) -> None:
         if self.nan_policy != "raise":
@@ -377,6 +467,8 @@ class _TwoPasses:
     def __init__(self, job: Job, opened: ExitStack) -> None:
         source, max_memory, columns = job.source, job.max_memory, len(job.lower)
         job.rows, job.missing = 0, [0] * columns
+        if job.pool is not None:
+            job.pool.start()
         self.job, self.keep = job, not source.cheap
         # A source that is cheap to read again keeps scores only if `max_memory` allows it or if all scores are few.
         little = source.rows is not None and source.rows * 4 * columns <= job.held
@@ -421,7 +513,8 @@ class _TwoPasses:
         job, levels = self.job, self.levels
         if job.max_memory is not None:
             tables = zip(self.relevant, job.types, strict=True)
-            needed = sum(_needed(spool.length, types.common(), job.workers, levels.length) for spool, types in tables)
+            beside = job.beside(levels.length) if levels.length else 0
+            needed = sum(_needed(spool.length, types.common(), job.workers, beside) for spool, types in tables)
             job.source.keep(max(0, min(job.max_memory // 2, job.max_memory - needed)))
         self.columns = [_Column(job, at, spool, levels) for at, spool in enumerate(self.relevant)]
         workers = min(column.workers for column in self.columns)
@@ -461,6 +554,7 @@ class _InOrder:
         if self.job.nan_policy == "omit" and has_nan(score):
             rows = np.flatnonzero(score == score)
             score, label = score[rows], label[rows]
+        self.job.put(piece)
         if not score.shape[0]:
             return
         dtype = self.types.add(score, lambda: self.job.source.place(piece.start))
@@ -508,7 +602,7 @@ class _InOrder:
     def _check_room(self) -> None:
         needed, max_memory = _ORDERED_BYTES * self.num_rows, self.job.max_memory
         if self.levels is not None:
-            needed += _LEVEL_BYTES * len(self.levels)
+            needed += self.job.beside(len(self.levels))
         if max_memory is not None and needed > max_memory:
             raise _too_little(f"the table of at least {many(self.num_rows, 'rows', ',')}", needed, max_memory)
 
@@ -605,6 +699,7 @@ class _Groups:
         beside, max_memory = self.num_hits, self.job.max_memory
         of_row, of_hit, of_table, of_all = (76, 150, 64, 210) if self.job.source.graded else (43, 56, 32, 88)
         needed = max(of_row * rows + of_hit * hits + of_table * beside, of_all * beside) + 300 * self.num_groups
+        needed += 0 if self.job.pool is None else self.job.pool.needed(beside)
         needed = int(needed / share) + 1
         if max_memory is not None and needed > max_memory:
             tables = f"tables of {many(beside, 'relevant items', ',')}"
@@ -689,13 +784,14 @@ class _Column:
         self.levels = levels
         self.dtype = dtype = self.types.common()
         max_memory, self.workers = job.max_memory, job.workers
-        self.needed = _needed(relevant.length, dtype, 1, levels.length)
+        beside = job.beside(levels.length) if levels.length else 0
+        self.needed = _needed(relevant.length, dtype, 1, beside)
         self.exact = max_memory is None or self.needed <= max_memory
         if self.exact:
             self.cuts, self.hits, self.nan_hits = distinct(relevant.all(dtype), own=True)
             if not job.source.graded:
                 relevant.close()
-            self.workers = _fitting(self.cuts, self.workers, max_memory, _LEVEL_BYTES * levels.length)
+            self.workers = _fitting(self.cuts, self.workers, max_memory, beside)
         elif job.tolerance is not None and max_memory is not None:
             self.cuts = _edges(relevant, dtype, max(16, max_memory // 2 // _BIN_BYTES), self.lower)
         else:
@@ -799,7 +895,7 @@ def _spooled(columns: list[Spool]) -> Iterator[Task]:
     return (partial(read, at, part) for at, scores in enumerate(columns) for part in scores)
 
 
-def _needed(relevant: int, dtype: np.dtype[Any], workers: int, levels: int = 0) -> int:
+def _needed(relevant: int, dtype: np.dtype[Any], workers: int, beside: int = 0) -> int:
     """The limit of memory that the exact table of so many relevant items needs.
 
     Counting needs the relevant scores, the number of items at each, slots, batches, and for each worker counts and the
@@ -809,7 +905,7 @@ def _needed(relevant: int, dtype: np.dtype[Any], workers: int, levels: int = 0) 
     thrown = min(2 * relevant, 3 << 19) + max(min(relevant, 1 << 20), _BLOCKS if relevant >= _PARTS_FROM else 0)
     counting = relevant * (size + 16) + workers * (8 * relevant + thrown * size)
     table = relevant * (size + 8 + 8 + 24 + size)
-    return max(counting * 4 // 3, table * 8 // 7) + _LEVEL_BYTES * levels + 1
+    return max(counting * 4 // 3, table * 8 // 7) + beside + 1
 
 
 def _fitting(cuts: NDArray[Any], workers: int, max_memory: int | None, beside: int = 0) -> int:

@@ -50,7 +50,7 @@ from hitcurve.sources.cells import (
     text_of,
     whole,
 )
-from hitcurve.sources.pieces import Piece, Source, Task, piece_of
+from hitcurve.sources.pieces import Piece, Source, Task, new_rows, piece_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ pc: Any = Later("pyarrow.compute")
 arrow_csv: Any = Later("pyarrow.csv")
 parquet: Any = Later("pyarrow.parquet")
 
-__all__ = ["TableReader", "read_ids"]
+__all__ = ["TableReader", "check_apart", "read_ids"]
 
 # Text is read in slabs of whole rows. Each thread reads one slab, which fits its cache.
 _SLAB = 2 << 20
@@ -81,6 +81,7 @@ class TableReader(Source):
         Integers beside missing scores become float64. Decimals become int64 without a fraction, else the nearest
         float64. It is an error if an integer or a decimal must become float64 and no float64 holds its digits.
     grade : the column of the levels of relevance, in place of `label`.
+    subtopics : the columns of the levels for each subtopic, in place of `label`.
     actives : the ids of the relevant items, in place of `label`. It needs `ids`.
     by_file : each file is a group, with the name of the file, or with its path if two files have the same name.
     nan_policy : "raise": a missing score is an error. Otherwise it is NaN in the batch.
@@ -103,14 +104,14 @@ class TableReader(Source):
     def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
                  group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
                  by_file: bool = False, nan_policy: str = "raise", unlabelled: bool = False,
-                 grade: Column | None = None, workers: int = -1,
+                 grade: Column | None = None, subtopics: Sequence[Column] = (), workers: int = -1,
                  layout: Layout = Layout()) -> None:  # fmt: skip  # noqa: B008
         check_options(nan_policy=nan_policy)
         self.rules = layout.rules(nan_policy, label is not None)
         self._delimiter, self._any_decimal = _checked_delimiter(layout.delimiter, paths), layout.decimal is None
         self._forms: dict[str, _Form] = {}  # of files whose form is not what their names say
         self._sheets: dict[str, str] = {}
-        if (label is not None) + (grade is not None) + (actives is not None) + unlabelled != 1:
+        if (label is not None) + (grade is not None) + (actives is not None) + unlabelled + bool(subtopics) != 1:
             raise ValueError("give exactly one of label, grade and actives")
         if actives is not None and ids is None:
             raise ValueError("actives are found by their ids, but ids does not name the column of the ids")
@@ -134,10 +135,12 @@ class TableReader(Source):
         except UnicodeEncodeError as error:
             raise ValueError(f"actives: {no_text(error.object)}") from None
         # The columns, in their order in the batches of cells.
-        columns = [("label", label), ("grade", grade), *(("score", score) for score in scores), ("group", group)]
+        columns = [("label", label), ("grade", grade), *(("grade", column) for column in subtopics),
+                   *(("score", score) for score in scores), ("group", group)]
         self.roles = [(role, column) for role, column in [*columns, ("ids", ids)] if column is not None]
         self.asked = [column for _, column in self.roles]
-        self.graded = grade is not None
+        self.graded, self.names = grade is not None or bool(subtopics), tuple(subtopics)
+        self.rows_of_levels = new_rows() if subtopics else None
 
     def __iter__(self) -> Iterator[Piece]:
         for task in self.tasks("rows"):
@@ -205,7 +208,10 @@ class TableReader(Source):
         scores = tuple(value for (role, _), value in zip(self.roles, values, strict=True) if role == "score")
         rows, group = scores[0].shape[0], None
         label = of.get("label", of.get("grade"))
-        if label is None:
+        if self.rows_of_levels is not None:
+            label = self.rows_of_levels.numbers_of(
+                [value for (role, _), value in zip(self.roles, values, strict=True) if role == "grade"])
+        elif label is None:
             label = np.zeros(rows, np.uint8)
         if self._actives is not None:
             active = pc.is_in(of["ids"], value_set=self._actives)
@@ -265,6 +271,7 @@ class TableReader(Source):
             places = [_found(shown, names, column) for column in self.asked]
             if not found:
                 self._refuse_data_as_names(shown, names, places, decimal)
+        check_apart(shown, self.roles, places)
         return places
 
     # Each of these methods reads a kind of file, and yields the values of its batches in file order.
@@ -275,7 +282,9 @@ class TableReader(Source):
             # Without pre_buffer, as it would keep whole columns in memory to the end of the file.
             file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
             schema = file.schema_arrow
-            leaves = [leaves_of(schema, _found(shown, schema.names, column)) for column in self.asked]
+            places = [_found(shown, schema.names, column) for column in self.asked]
+            check_apart(shown, self.roles, places)
+            leaves = [leaves_of(schema, at) for at in places]
             groups = list(range(file.num_row_groups))
             for cells in columns_of(file.reader, leaves, _PARQUET_ROWS, groups, self.workers > 1):
                 rows += len(cells[0])
@@ -874,6 +883,14 @@ def _found(shown: str, names: list[str], column: str | int) -> int:
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     listed = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     raise ValueError(f"{shown}: there is no column {column!r}; {hint}the columns are {listed}")
+
+
+def check_apart(shown: str, roles: Sequence[tuple[str, Column]], places: Sequence[int]) -> None:
+    """Raise an error if two subtopics have the same column."""
+    met: dict[int, Column] = {}
+    for (role, column), place in zip(roles, places, strict=True):
+        if role == "grade" and met.setdefault(place, column) != column:
+            raise ValueError(f"{shown}: subtopics {met[place]!r} and {column!r} are the same column: name each once")
 
 
 def _number(shown: str, column: str | int) -> int:
