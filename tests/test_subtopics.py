@@ -647,6 +647,8 @@ ERRORS = [
     (lambda: hc.HitCurve([1, 0], [2, 1]).measure("P_IA@1"),
      "P_IA@1 needs items with subtopics: use hitcurve.SubtopicCurve"),
     (lambda: hc.GainCurve([1, 0], [2, 1]).measure("alpha_nDCG"), "needs items with subtopics"),
+    (lambda: parse("Bpref").reading(subtopics=True), "Bpref needs judgments with levels: use hitcurve.evaluate"),
+    (lambda: parse("nDCG").reading("threshold", subtopics=True), "nDCG is not defined for ties='threshold'"),
 ]  # fmt: skip
 
 

@@ -259,6 +259,8 @@ class Measure(NamedTuple):
             what = "judgments" if self.judged_only else "items"
             places = ("hitcurve.SubtopicCurve",) * (not self.judged_only) + OF_SUBTOPICS
             raise ValueError(f"{self.name} needs {what} with subtopics: use {_listed(places)}")
+        if subtopics and "subtopics" not in record.of:  # it is read from the highest levels
+            return self.reading(ties, levels=True)
         if levels and self.judged_only:
             raise ValueError(f"{self.name} needs judgments: use hitcurve.evaluate or `hitcurve trec`")
         if levels and "gains" not in record.of:
