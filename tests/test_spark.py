@@ -336,7 +336,8 @@ def test_a_run_of_a_query_is_packed_once(monkeypatch, piece, size, kind):
     of = [None if one == 9 else one if kind == "int32" else f"q{one}" for one in q.tolist()]
     codes = (2 * (q % 5) + y).astype(np.int32)
     rows = pa.table({"code": codes, "score": s, "query": pa.array(of, kind)}).to_batches(100)
-    packed = pa.Table.from_batches(hitcurve.spark._packing("y", "s", "raise")(iter(rows)))
+    judged = hitcurve.spark._Judged("y")
+    packed = pa.Table.from_batches(hitcurve.spark._packing(judged, "s", "raise")(iter(rows)))
     lengths = [np.frombuffer(one, np.uint16) for one in packed.column("runs").to_pylist()]
     assert sum(int(one.sum()) for one in lengths) == 1400
     assert max(int(one.sum()) for one in lengths) <= piece
@@ -344,7 +345,8 @@ def test_a_run_of_a_query_is_packed_once(monkeypatch, piece, size, kind):
         assert sum(map(len, lengths)) <= 200 + len(lengths)
     else:
         assert max(int(one.sum()) for one in lengths) <= 5
-    measure = hitcurve.spark._measuring({"AP": parse("AP")}, "q", pa.type_for_alias(kind), s.dtype, "expected", {})
+    asked, of_query = {"AP": parse("AP")}, pa.type_for_alias(kind)
+    measure = hitcurve.spark._measuring(asked, "q", of_query, s.dtype, "expected", {}, judged)
     batches = packed.sort_by("bucket").to_batches(7)
     found = {row["q"]: row["AP"] for one in measure(iter(batches)) for row in one.to_pylist()}
     curves = hc.HitCurves(y, s, qid=q)
@@ -690,3 +692,177 @@ def test_bad_levels_of_queries_and_options(graded):
         gain_curves(graded, "q", "level", "s", ["nDCG(rel=2)"])
     with pytest.raises(ValueError, match="nDCG is not defined for ties='threshold'"):
         gain_curves(graded, "q", "level", "s", ["nDCG"], ties="threshold")
+
+
+# --- levels by subtopic ---------------------------------------------------------------------------------------------
+
+SUBTOPICS = ["car", "cat", "system"]
+
+
+@pytest.fixture(scope="module")
+def topical(spark, items):
+    """(a frame, its levels by subtopic, the ids of its rows as numbers and as texts)."""
+    y, s, q = items
+    rng = np.random.default_rng(8)
+    level = rng.integers(0, 3, (N, 3)) * y[:, None]
+    number = rng.permutation(N).astype(np.int64) - N // 3
+    text = np.array([f"é{one}" if one % 3 else f"D{one}" for one in number.tolist()])
+    columns = dict(zip(SUBTOPICS, (level[:, 0], level[:, 1].astype(np.float32), level[:, 2] > 1), strict=True))
+    level[:, 2] = level[:, 2] > 1
+    table = pa.table({"s": s, "i": (1000 * s).astype(np.int32), "q": q, "id": number, "doc": text, **columns})
+    return spark.createDataFrame(table).repartition(5).cache(), level, {"id": number, "doc": text}
+
+
+def same_subtopics(curve, expected):
+    assert curve == expected
+    for known, column in zip(expected._pool, curve._pool, strict=True):
+        np.testing.assert_array_equal(column, known)
+    for name in ("alpha_nDCG", "nERR_IA@20", "ERR_IA@20", "AP_IA", "P_IA@10", "AP"):
+        assert curve.measure(name) == expected.measure(name)
+
+
+@pytest.mark.parametrize(("docid", "score", "lower"), [("id", "i", False), ("doc", "s", True)])
+def test_one_ranking_by_subtopic_equals_that_in_memory(topical, items, docid, score, lower):
+    from hitcurve.spark import subtopic_curve
+
+    frame, level, ids = topical
+    at = np.argsort(ids[docid])[::-1]
+    s = (1000 * items[1]).astype(np.int32) if score == "i" else items[1]
+    options = {"unretrieved": [[0, 0, 1], [2, 0.5, 0], [0, 0, 0]], "lower_is_better": lower}
+    expected = hc.SubtopicCurve(level[at], s[at], subtopics=SUBTOPICS, **options)
+    same_subtopics(subtopic_curve(frame, SUBTOPICS, score, docid=docid, **options), expected)
+
+
+@pytest.mark.parametrize("policy", ["worst", pytest.param("omit", marks=pytest.mark.slow)])
+def test_subtopics_beside_missing_scores(topical, items, policy):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import subtopic_curve, subtopic_curves
+
+    frame, level, ids = topical
+    _, s, q = items
+    at = np.argsort(ids["id"])[::-1]
+    holes = frame.withColumn("s", F.when(F.col("q") % 3 == 0, F.lit(None)).otherwise(F.col("s")))
+    level, s, q = level[at], np.where(q % 3 == 0, np.nan, s)[at], q[at]
+    how = {"docid": "id", "nan_policy": policy}
+    expected = hc.SubtopicCurve(level, s, subtopics=SUBTOPICS, nan_policy=policy)
+    same_subtopics(subtopic_curve(holes, SUBTOPICS, "s", **how), expected)
+    found = subtopic_curves(holes, "q", SUBTOPICS, "s", ["alpha_nDCG@5"], **how).orderBy("q").toArrow()
+    curves = hc.SubtopicCurves(level, s, qid=q, subtopics=SUBTOPICS, nan_policy=policy)
+    np.testing.assert_array_equal(found.column("alpha_nDCG@5").to_numpy(), curves.alpha_ndcg(5))
+
+
+@pytest.mark.parametrize(
+    ("together", "max_query", "docid"),
+    [(500, None, "doc"), (1 << 18, 10_000_000, "id"), pytest.param(1 << 18, 210, "doc", marks=pytest.mark.slow)])
+def test_queries_by_subtopic_equal_those_in_memory(topical, items, together, max_query, docid, monkeypatch):
+    """Every measure of subtopics in the register, and measures without subtopics."""
+    import hitcurve.spark
+
+    if together == 500:
+        for name, value in {"_TOGETHER": 500, "_PACK_ROWS": 700, "_PIECE": 3}.items():
+            monkeypatch.setattr(hitcurve.spark, name, value)
+    frame, level, ids = topical
+    at = np.argsort(ids[docid])[::-1]
+    names = [name for row in register.MEASURES if "subtopics" in row.of for name, _ in row.written
+             if "ideal=exact" not in name]  # fmt: skip
+    names += ["P_IA(ties=worst)@3", "AP", "AP(rel=2)", "nDCG@10", "NumRel"]
+    curves = hc.SubtopicCurves(level[at], items[1][at], qid=items[2][at], subtopics=SUBTOPICS)
+    kept = np.ones(len(curves), bool)
+    if max_query == 210:  # few, as each large one is counted by itself
+        kept = np.isin(np.arange(len(curves)), [*np.argsort(curves.num_items)[-3:], 0, 1])
+        frame = frame.where(frame.q.isin(curves.qid[kept].tolist()))
+        max_query = int(np.sort(curves.num_items[kept])[2])
+    found = hitcurve.spark.subtopic_curves(frame, "q", SUBTOPICS, "s", names, docid=docid, max_query=max_query)
+    found = found.orderBy("q").toArrow()
+    assert found.column_names == ["q", "num_items", "num_relevant", *names]
+    assert found.column("num_items").to_pylist() == curves.num_items[kept].tolist()
+    assert found.column("num_relevant").to_pylist() == curves.num_relevant[kept].tolist()
+    for name in names:
+        values = found.column(name).to_numpy(zero_copy_only=False).astype(float)
+        np.testing.assert_array_equal(values, curves.measure(name)[kept], name)
+
+
+def test_ids_decide_as_in_evaluate(spark):
+    from hitcurve.spark import subtopic_curves
+
+    rng, subtopics = np.random.default_rng(8), [*"abcd"]
+    level, score, docs = rng.integers(0, 2, (40, 4)), rng.permutation(40) / 8, [f"d{one}" for one in range(40)]
+    query = [f"q{at % 4}" for at in range(40)]
+    names = ["alpha_nDCG@5", "nERR_IA", "nNRBP@3", "alpha_nDCG(ideal=exact)@3"]
+    table = pa.table({"q": query, "doc": docs, "s": score, **dict(zip(subtopics, level.T, strict=True))})
+    frame = spark.createDataFrame(table)
+    found = subtopic_curves(frame, "q", subtopics, "s", names, docid="doc").orderBy("q").toArrow()
+    judged, run = {}, {}
+    for q, doc, of_doc, one in zip(query, docs, level.tolist(), score.tolist(), strict=True):
+        judged.setdefault(q, {})[doc] = dict(zip(subtopics, of_doc, strict=True))
+        run.setdefault(q, {})[doc] = one
+    expected = hc.evaluate(judged, run, names, subtopics=True)
+    for name in names:
+        assert found.column(name).to_pylist() == expected.values[name].tolist()
+    order = sorted(range(40), key=docs.__getitem__)  # the smaller id first gives another number
+    other = hc.SubtopicCurves(level[order], score[order], qid=np.arange(40)[order] % 4).alpha_ndcg(5)
+    assert expected.values["alpha_nDCG@5"].tolist() != other.tolist()
+
+
+def test_rows_of_the_same_id(spark):
+    """They come in the order of their levels, however they are spread."""
+    from hitcurve.spark import subtopic_curve, subtopic_curves
+
+    level = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 0, 0]])
+    score, ids = [1.0, 3.0, 2.0, 4.0], [7, 7, 7, None]  # a row that is not relevant needs no id
+    subtopics = [*"abcd"]
+    found = set()
+    for at in ([0, 1, 2, 3], [2, 1, 0, 3], [3, 1, 2, 0]):
+        columns = dict(zip(subtopics, level[at].T, strict=True))
+        table = {"s": [score[i] for i in at], "id": pa.array([ids[i] for i in at], pa.int16()), **columns}
+        frame = spark.createDataFrame(pa.table(table)).repartition(2)
+        curve = subtopic_curve(frame, subtopics, "s", docid="id")
+        (row,) = subtopic_curves(frame.selectExpr("1 as q", "*"), "q", subtopics, "s", docid="id").collect()
+        assert row["alpha_nDCG"] == curve.alpha_ndcg()
+        found.add(curve)
+    assert len(found) == 1
+    nothing = frame.where("id is null").selectExpr("1 as q", "*")
+    expected = hc.SubtopicCurve(level[3:], [4.0], subtopics=subtopics)
+    assert subtopic_curve(nothing, subtopics, "s", docid="id") == expected
+    (row,) = subtopic_curves(nothing, "q", subtopics, "s", docid="id").collect()
+    assert (row["num_items"], row["num_relevant"], row["alpha_nDCG"]) == (1, 0, None)
+
+
+def test_bad_levels_by_subtopic_and_options(topical):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import subtopic_curve, subtopic_curves
+
+    frame, _, _ = topical
+    bad = frame.withColumn("cat", F.expr("if(q = 7, -1, cat)").cast("double"))
+    rule = "column 'car' or column 'cat' or column 'system': not a level: a level must be finite and at least 0"
+    with pytest.raises(ValueError, match=rf"partition \d+, row \d+, {rule}.*, or column 'id' of a relevant row: null"):
+        subtopic_curve(bad, SUBTOPICS, "s", docid="id")
+    with pytest.raises(Exception, match=rf"query 7, {rule}"):
+        subtopic_curves(bad, "q", SUBTOPICS, "s", docid="id").collect()
+    with pytest.raises(ValueError, match="or column 'doc' of a relevant row: null"):
+        subtopic_curve(frame.withColumn("doc", F.expr("if(q = 7, null, doc)")), SUBTOPICS, "s", docid="doc")
+    for how, error, said in (
+        ({"subtopics": "car"}, TypeError, "subtopics is 'car': it must be a list of names of columns, one for each"),
+        ({"subtopics": []}, TypeError, r"subtopics is \[\]: it must be a list"),
+        ({"subtopics": ["car", 2]}, TypeError, r"subtopics is \['car', 2\]: it must be a list"),
+        ({"subtopics": ["car", "cat", "car"]}, ValueError, "subtopics 'car' and 'car' are the same column: name each"),
+        ({"subtopics": ["car", "CAR"]}, ValueError, "subtopics 'car' and 'CAR' are the same column"),
+        ({"subtopics": ["car", "dog"]}, ValueError, "there is no column 'dog'; the columns are"),
+        ({"subtopics": ["car", "doc"]}, TypeError, "column 'doc' is of type string: levels must be real numbers"),
+        ({"docid": "s"}, TypeError, "column 's' is of type double: ids must be whole numbers or texts"),
+        ({"docid": "rank"}, ValueError, "there is no column 'rank'"),
+        ({"docid": None}, TypeError, "docid is None: it must be the name of the column of the ids"),
+        ({"unretrieved": [[0, 0]]}, ValueError, r"unretrieved has shape \(1, 2\), but y_true has 3 subtopics"),
+        ({"unretrieved": [[0, 0, -1]]}, ValueError, r"unretrieved\[0, 2\] is -1: a level must be"),
+        ({"nan_policy": "drop"}, ValueError, "nan_policy='drop'"),
+    ):  # fmt: skip
+        with pytest.raises(error, match=said):
+            subtopic_curve(frame, **{"subtopics": SUBTOPICS, "score": "s", "docid": "id", **how})
+    for measure, ties, said in (
+        ("alpha_nDCG(rel=x)", "expected", "rel"), ("alpha_nDCG", "threshold", "is not defined for ties='threshold'"),
+        ("Bpref", "expected", "Bpref"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            subtopic_curves(frame, "q", SUBTOPICS, "s", [measure], docid="id", ties=ties)

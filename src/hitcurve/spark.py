@@ -3,7 +3,8 @@
 `hit_curve` ranks all rows. The driver collects the scores of the relevant items and sends them to the tasks. The tasks
 count all rows against these scores, the cluster adds up the counts, and only counts return to the driver. `hit_curves`
 ranks the rows of each query, and computes the measures in the tasks. `gain_curve` and `gain_curves` do the same for
-levels of relevance. All four use only the DataFrame API, so they run on Spark Connect too.
+levels of relevance, `subtopic_curve` and `subtopic_curves` for levels of several subtopics. All six use only the
+DataFrame API, so they run on Spark Connect too.
 
 Spark checks the size of an Arrow batch after each row, which takes longer than writing the row. If the session sets
 ``spark.sql.execution.arrow.maxBytesPerBatch`` to 2147483647, Spark does not check the size, and ``maxRecordsPerBatch``
@@ -12,13 +13,16 @@ alone limits the batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from operator import add
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._base.checks import LABEL_RULE, NO_RANK, check_options, whole_number
+from hitcurve._base.checks import LABEL_RULE, NO_RANK, check_options, quoted, whole_number
 from hitcurve._base.extras import needed
 from hitcurve._base.words import many
 from hitcurve.curves.blocks import BlockCounter
@@ -27,6 +31,8 @@ from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.gain_counter import scored_levels
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.curves.levels import LEVEL_RULE, LEVELS, missing_levels
+from hitcurve.curves.subtopic_sets import LevelRows, coded
+from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves, counted_subtopics, missing_rows
 from hitcurve.measures import Measure, parse
 from hitcurve.sources.cells import BadCell, distinct, has_nan
 
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from pyspark.sql import Column, DataFrame
 
-__all__ = ["gain_curve", "gain_curves", "hit_curve", "hit_curves"]
+__all__ = ["gain_curve", "gain_curves", "hit_curve", "hit_curves", "subtopic_curve", "subtopic_curves"]
 
 # Thresholds whose counts are in one row: a batch of Spark holds 10,000 rows, and must not hold gigabytes.
 _SLICE = 2048
@@ -104,7 +110,7 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     >>> from hitcurve.spark import hit_curve  # doctest: +SKIP
     >>> hit_curve(spark.read.parquet("scores"), label="active", score="energy").average_precision()  # doctest: +SKIP
     """
-    return _ranked(df, label, score, lower_is_better, nan_policy, num_relevant)[0]
+    return _ranked(df, _Judged(label), score, lower_is_better, nan_policy, num_relevant)[0]
 
 
 def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None, lower_is_better: bool = False,
@@ -143,28 +149,148 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
     >>> gain_curve(spark.read.parquet("scores"), grade="rating", score="score").ndcg(10)  # doctest: +SKIP
     """
     missing_levels(unretrieved)
-    curve, scores, levels = _ranked(df, grade, score, lower_is_better, nan_policy, graded=True)
+    curve, scores, levels, _ = _ranked(df, _Judged(grade, graded=True), score, lower_is_better, nan_policy)
     return scored_levels(curve, scores, levels, nan_policy, unretrieved)
 
 
-def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_policy: str, num_relevant: Any = None,
-            graded: bool = False) -> tuple[HitCurve, NDArray[Any], NDArray[Any]]:  # fmt: skip
-    """The hit curve of all rows, the scores of the relevant rows, and their levels; `graded`: `label` has levels."""
+def subtopic_curve(df: DataFrame, subtopics: Sequence[str], score: str, *, docid: str, unretrieved: Any = None,
+                   lower_is_better: bool = False, nan_policy: str = "raise") -> SubtopicCurve:  # fmt: skip
+    """The curve of all rows of a DataFrame as one ranking of items that are relevant to subtopics.
+
+    As for `hit_curve`, Spark computes the DataFrame twice and shuffles only counts. The driver collects the scores and
+    levels of the relevant rows.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        The data, with a row for each item.
+    subtopics : sequence of str
+        The names of the columns of levels, a column for each subtopic. Levels are numbers from 0 up. A row is relevant
+        if it has a level above 0 for any subtopic.
+    score : str
+        The name of the column of scores, which are as for `hit_curve`.
+    docid : str
+        The name of the column of the items' ids, whole numbers or texts. An ideal order may have to choose between
+        items that add as much. Rows of Spark have no order that could decide, so the greater id comes first, as in
+        `evaluate` and ndeval. Texts are compared by their bytes in UTF-8. Rows of the same id come in the order of
+        their levels.
+    unretrieved : array_like of shape (m, subtopics), optional
+        The levels of items that were never retrieved.
+    lower_is_better, nan_policy
+        As for `hit_curve`.
+
+    Returns
+    -------
+    SubtopicCurve
+        The curve equals, to the last bit, the curve in memory of the same rows sorted by `docid`, the greatest first.
+
+    Raises
+    ------
+    ValueError
+        If a level is null, below 0 or not finite, if a relevant row has no id, if a subtopic is named twice, or for a
+        reason that `hit_curve` lists.
+    TypeError
+        If a column has another type.
+
+    Examples
+    --------
+    >>> curve = subtopic_curve(spark.read.parquet("run"), ["car", "cat"], "score", docid="doc")  # doctest: +SKIP
+    >>> curve.alpha_ndcg(20)  # doctest: +SKIP
+    """
+    judged = _by_subtopic(df, subtopics, docid)
+    missing = missing_rows(unretrieved, len(judged.names))
+    curve, scores, levels, ids = _ranked(df, judged, score, lower_is_better, nan_policy)
+    sorted_by = _in_order(ids, levels)
+    rows = LevelRows()
+    number = rows.numbers_of([*levels[sorted_by].T])
+    scores = scores[sorted_by]
+    kept = number if nan_policy != "omit" else number[scores == scores]
+    table = scored_levels(curve, scores, number.astype(np.float64), nan_policy)
+    made = counted_subtopics(table, rows, np.zeros(kept.shape[0], np.int64), kept, judged.names, missing)
+    assert isinstance(made, SubtopicCurve)
+    return made
+
+
+class _Judged(NamedTuple):
+    """The columns that say what is relevant."""
+
+    label: str
+    """The column of labels or, with `graded`, of levels."""
+    graded: bool = False
+    names: tuple[str, ...] = ()
+    """The columns of levels of the subtopics, in place of `label`."""
+    docid: str = ""
+    """With subtopics, the column of the ids, which put relevant rows in order."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names or (self.label,)
+
+    @property
+    def beside(self) -> list[str]:
+        """The names of the columns that relevant rows need beside the score."""
+        return ["level", "docid"] if self.names else ["level"] * self.graded
+
+    @property
+    def rule(self) -> str:
+        """What is wrong with a row whose labels or levels are invalid."""
+        shown = " or ".join(f"column {name!r}" for name in self.columns)
+        null = f", or column {self.docid!r} of a relevant row: null" if self.names else ""
+        return f"{shown}: {_NO_LEVEL if self.graded or self.names else _NO_LABEL}{null}"
+
+
+def _by_subtopic(df: DataFrame, subtopics: Sequence[str], docid: str) -> _Judged:
+    texts = not isinstance(subtopics, str) and all(isinstance(name, str) for name in subtopics)
+    if not texts or not len(subtopics):
+        raise TypeError(f"subtopics is {quoted(subtopics)}: it must be a list of names of columns, one for each "
+                        "subtopic")  # fmt: skip
+    if not isinstance(docid, str):
+        raise TypeError(f"docid is {quoted(docid)}: it must be the name of the column of the ids")
+    as_spark = _compared(df)
+    for at, name in enumerate(subtopics):
+        for twice in (one for one in subtopics[:at] if as_spark(one) == as_spark(name)):
+            raise ValueError(f"subtopics {twice!r} and {name!r} are the same column: name each once")
+    return _Judged("", names=tuple(subtopics), docid=docid)
+
+
+def _in_order(ids: Any, levels: NDArray[Any]) -> NDArray[np.int64]:
+    """The places of relevant rows, the greatest id first, and of equal ids in the order of their levels."""
+    pa, pc = needed("pyarrow", "hitcurve.spark"), needed("pyarrow.compute", "hitcurve.spark")
+    (code,), _ = coded([levels])
+    keys = [("id", "descending"), ("code", "ascending")]
+    places: NDArray[Any] = pc.sort_indices(pa.table({"id": ids, "code": code}), sort_keys=keys).to_numpy()
+    return places.astype(np.int64)
+
+
+def _levels_in(column: Any, width: int) -> NDArray[np.float64]:
+    """The levels of a column of lists, a row for each list that is not null."""
+    pa = needed("pyarrow", "hitcurve.spark")
+    flat = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).flatten()
+    levels: NDArray[np.float64] = flat.to_numpy().reshape(-1, width)
+    return levels
+
+
+def _ranked(df: DataFrame, judged: _Judged, score: str, lower_is_better: bool, nan_policy: str,
+            num_relevant: Any = None) -> tuple[HitCurve, NDArray[Any], NDArray[Any], Any]:  # fmt: skip
+    """The hit curve of all rows, and of the relevant rows: scores, levels and ids."""
     F = needed("pyspark.sql.functions", "hitcurve.spark")
-    rows, dtype = _columns(df, label, score, graded=graded)
+    rows, dtype = _columns(df, judged, score)
     check_options(lower_is_better, nan_policy)  # the options, before anything is computed
-    relevant = rows.where("label").select("score", *["level"] * graded).toArrow()
-    levels = relevant.column("level").to_numpy() if graded else np.empty(0)
+    relevant = rows.where("label").select("score", *judged.beside).toArrow()
+    levels, ids = np.empty(0), None
+    if judged.names:
+        levels, ids = _levels_in(relevant.column("level"), len(judged.names)), relevant.column("docid")
+    elif judged.graded:
+        levels = relevant.column("level").to_numpy()
     found = relevant.column(0).drop_null().to_numpy() if dtype.kind == "i" else relevant.column(0).to_numpy()
     found = found + dtype.type(0)  # -0.0 becomes 0.0
-    cuts, hits, nan_hits = distinct(found, own=not graded)
+    cuts, hits, nan_hits = distinct(found, own=not judged.beside)
     # Only scores go to Python, as a second column would double the cost. A null score marks an invalid label.
     filled = F.col("score")
     if dtype.kind == "f":
         filled = F.coalesce(filled, F.lit(float("nan")).cast(rows.schema["score"].dataType))
     scores = rows.select(F.when(F.col("label").isNotNull(), filled).alias("score"))
-    rule = _NO_LEVEL if graded else _NO_LABEL
-    partial = scores.mapInArrow(_counting(cuts, nan_policy, label, score, _SLICE, rule), _PARTIAL)
+    partial = scores.mapInArrow(_counting(cuts, nan_policy, score, _SLICE, judged.rule), _PARTIAL)
     merged = partial.repartition(max(1, min(256, cuts.shape[0] // (8 * _SLICE))), "slice").mapInArrow(_add, _PARTIAL)
     problem, sums = _sums(merged.toArrow().to_batches())
     if problem is not None:
@@ -181,7 +307,7 @@ def _ranked(df: DataFrame, label: str, score: str, lower_is_better: bool, nan_po
         nan_items = nan_hits = 0
     curve = table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,
                               num_relevant=num_relevant)
-    return curve, found, levels
+    return curve, found, levels, ids
 
 
 def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *,
@@ -231,7 +357,7 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     >>> measured.agg({"AP@10": "mean", "`BEDROC(80.5)`": "mean"})  # a name with a dot needs backticks  # doctest: +SKIP
     """
     options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    return _measured(df, query, label, score, measures, ties, max_query, options)
+    return _measured(df, query, _Judged(label), score, measures, ties, max_query, options)
 
 
 def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Sequence[str] = ("nDCG",), *,
@@ -271,12 +397,57 @@ def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Seq
     >>> gain_curves(df, "user", "rating", "score", ["nDCG@10"]).agg({"nDCG@10": "mean"})  # doctest: +SKIP
     """
     options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    return _measured(df, query, grade, score, measures, ties, max_query, options, graded=True)
+    return _measured(df, query, _Judged(grade, graded=True), score, measures, ties, max_query, options)
 
 
-def _measured(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str], ties: str,
-              max_query: int | None, options: dict[str, Any], graded: bool = False) -> DataFrame:  # fmt: skip
-    """The measures of the ranking of each query; `graded`: `label` has levels."""
+def subtopic_curves(df: DataFrame, query: str, subtopics: Sequence[str], score: str,
+                    measures: Sequence[str] = ("alpha_nDCG",), *, docid: str, ties: str = "expected",
+                    lower_is_better: bool = False, nan_policy: str = "raise",
+                    max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
+    """Measure the ranking of each query of a DataFrame whose items are relevant to subtopics.
+
+    The work is done as in `hit_curves`. The levels and the ids of the relevant rows are shuffled with the rows.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        The data, with a row for each item.
+    query : str
+        The name of the column of queries, which are as for `hit_curves`.
+    subtopics, score, docid
+        As for `subtopic_curve`. The subtopics are those of all queries together. A query has only those that have a
+        relevant item.
+    measures : sequence of str
+        The names of the measures, as on the command line: ``"alpha_nDCG@20"``, ``"ERR_IA@20"``, ``"P_IA(rel=2)@10"``.
+        For a measure without subtopics, such as ``"AP"``, an item has its highest level over the subtopics.
+    ties : {"expected", "best", "worst"}
+        The reading of ties for measures whose names have no option ``ties=``.
+    lower_is_better, nan_policy, max_query
+        As for `hit_curves`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The columns are those of `hit_curves`. ``num_relevant`` counts the rows above level 0 for any subtopic.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For the reasons that `hit_curves` and `subtopic_curve` list.
+
+    Examples
+    --------
+    >>> measured = subtopic_curves(  # doctest: +SKIP
+    ...     df, "query", ["car", "cat"], "score", ["alpha_nDCG@20"], docid="doc")
+    >>> measured.agg({"alpha_nDCG@20": "mean"})  # doctest: +SKIP
+    """
+    options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
+    return _measured(df, query, _by_subtopic(df, subtopics, docid), score, measures, ties, max_query, options)
+
+
+def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: Sequence[str], ties: str,
+              max_query: int | None, options: dict[str, Any]) -> DataFrame:  # fmt: skip
+    """The measures of the ranking of each query."""
     F, pa = needed("pyspark.sql.functions", "hitcurve.spark"), needed("pyarrow", "hitcurve.spark")
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
 
@@ -284,12 +455,12 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
         measures = [measures]
     asked = {name: parse(name) for name in measures}
     for measure in asked.values():
-        measure.reading(ties, levels=graded)
+        measure.reading(ties, judged.graded, bool(judged.names))
     _check_apart(df, [query, "num_items", "num_relevant", *measures])
     check_options(**options)
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")
-    rows, dtype = _columns(df, label, score, query, graded)
+    rows, dtype = _columns(df, judged, score, query)
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
         of_type = _types(df, query)[query]
@@ -309,15 +480,19 @@ def _measured(df: DataFrame, query: str, label: str, score: str, measures: Seque
         small = rows.where(~F.coalesce(apart, F.lit(False)))
     # Bucket and label in one number, as the cost of a row on its way to Python grows with its columns.
     code = (2 * F.pmod(bucket, F.lit(buckets)) + F.col("label").cast("int")).cast("int")
-    coded = small.select(code.alias("code"), "score", "query", *["level"] * graded)
-    pack = _packing(label, score, options["nan_policy"], graded)
-    packed = coded.mapInArrow(pack, _PACKED + ", levels binary" * graded)
+    numbered = small.select(code.alias("code"), "score", "query", *judged.beside)
+    columns = _PACKED + ", levels binary" * bool(judged.beside) + ", docid binary, sizes binary" * bool(judged.names)
+    packed = numbered.mapInArrow(_packing(judged, score, options["nan_policy"]), columns)
     packed = packed.repartition("bucket").sortWithinPartitions("bucket")
-    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options, graded), schema)
+    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options, judged), schema)
     values = []
     for one in large:
         of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
-        curve: Any = (gain_curve if graded else hit_curve)(of_query, label, score, **options)
+        curve: Any
+        if judged.names:
+            curve = subtopic_curve(of_query, judged.names, score, docid=judged.docid, **options)
+        else:
+            curve = (gain_curve if judged.graded else hit_curve)(of_query, judged.label, score, **options)
         found = (_values(measure, curve, ties) for measure in asked.values())
         read = [None if null else float(value) for value, null in found]
         values.append((one, curve.num_items, curve.num_relevant, *read))
@@ -354,35 +529,63 @@ def _sizes(rows: DataFrame, bucket: Column, max_query: int | None) -> tuple[int,
     return min(_MAX_BUCKETS, 1 << (least - 1).bit_length()), large
 
 
-def _columns(df: DataFrame, label: str, score: str, query: str | None = None,
-             graded: bool = False) -> tuple[DataFrame, np.dtype[Any]]:  # fmt: skip
-    """(a DataFrame with the columns label, score, level and query as needed, the type of the scores).
+def _columns(df: DataFrame, judged: _Judged, score: str,
+             query: str | None = None) -> tuple[DataFrame, np.dtype[Any]]:  # fmt: skip
+    """(a DataFrame with the columns label, score, level, docid and query as needed, the type of the scores).
 
-    Labels are booleans, and null if they are invalid. `graded`: labels are levels. The column level then has them as
-    doubles, and label says whether they are above 0.
+    Labels are booleans, and null if they are invalid. With levels, label says whether a level is above 0. The column
+    level has levels as doubles or, of relevant rows, the levels of all subtopics as a list.
     """
     from pyspark.sql import functions as F
 
-    types = _types(df, label, score, *[] if query is None else [query])
-    if types[label] not in _LABELS:
-        raise TypeError(f"column {label!r} is of type {types[label]}: {LEVELS if graded else LABEL_RULE}")
+    named = [judged.docid] if judged.names else []
+    types = _types(df, *judged.columns, score, *named, *[] if query is None else [query])
+    graded = judged.graded or bool(judged.names)
+    for name in judged.columns:
+        if types[name] not in _LABELS:
+            raise TypeError(f"column {name!r} is of type {types[name]}: {LEVELS if graded else LABEL_RULE}")
     if types[score] not in _SCORES:
         raise TypeError(f"column {score!r} is of type {types[score]}: scores must be {', '.join(_SCORES)}")
-    flag, number = _column(df, label), _column(df, score)
+    flag, number = _column(df, judged.columns[0]), _column(df, score)
     if graded:
-        fits = flag <= 2**53 if types[label] in _INTEGERS else flag.cast("double") < float("inf")  # NaN is above inf
-        level = F.when(fits & (flag.cast("double") >= 0), flag.cast("double"))
-        flag = level > 0
-    elif types[label] != "boolean":
+        levels = [_level(_column(df, name), types[name]) for name in judged.columns]
+        flag = reduce(add, levels) > 0  # null if a level is invalid
+    elif types[judged.label] != "boolean":
         flag = F.when(flag == 1, True).when(flag == 0, False)  # null if it is neither
     dtype = np.dtype(_SCORES[types[score]])
-    chosen = [flag.alias("label"), (number.cast("bigint") if dtype.kind == "i" else number).alias("score")]
-    if graded:
-        chosen.append(level.alias("level"))
+    chosen = [(number.cast("bigint") if dtype.kind == "i" else number).alias("score")]
+    if judged.names:
+        ids = _sortable(_column(df, judged.docid), judged.docid, types[judged.docid])
+        flag = F.when(~flag | ids.isNotNull(), flag)
+        chosen += [F.when(flag, F.array(*levels)).alias("level"), F.when(flag, ids).alias("docid")]
+    elif graded:
+        chosen.append(levels[0].alias("level"))
+    chosen.append(flag.alias("label"))
     if query is not None:
         one = _column(df, query)
         chosen.append((one + 0 if types[query] in ("float", "double") else one).alias("query"))  # -0.0 becomes 0.0
     return df.select(*chosen), dtype
+
+
+def _level(column: Column, type_: str) -> Column:
+    """The levels of a column as doubles, null if they are invalid."""
+    from pyspark.sql import functions as F
+
+    level = column.cast("double")
+    fits = column <= 2**53 if type_ in _INTEGERS else level < float("inf")  # NaN is above inf
+    return F.when(fits & (level >= 0), level)
+
+
+def _sortable(column: Column, name: str, type_: str) -> Column:
+    """The values of a column as texts in the same order."""
+    from pyspark.sql import functions as F
+
+    if type_ in _INTEGERS:
+        # The bits of an integer, with the sign turned round: negative numbers are the least.
+        return F.lpad(F.hex(column.cast("bigint").bitwiseXOR(F.lit(-(2**63)))), 16, "0")
+    if type_ != "string":
+        raise TypeError(f"column {name!r} is of type {type_}: ids must be whole numbers or texts")
+    return column
 
 
 def _compared(df: DataFrame) -> Callable[[str], str]:
@@ -432,8 +635,7 @@ def _first_null(column: Any) -> int:
     return int(column.is_null().to_numpy(zero_copy_only=False).argmax())
 
 
-def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: str, together: int,
-              rule: str) -> _Task:  # fmt: skip
+def _counting(cuts: NDArray[Any], nan_policy: str, score_name: str, together: int, rule: str) -> _Task:
     """The function that counts the rows of a partition against the thresholds."""
 
     def count(batches: Iterator[Any]) -> Iterator[Any]:
@@ -445,7 +647,7 @@ def _counting(cuts: NDArray[Any], nan_policy: str, label_name: str, score_name: 
             column = batch.column("score")
             try:
                 if column.null_count:
-                    problem = f"column {label_name!r}: {rule}"
+                    problem = rule
                     if cuts.dtype.kind == "i":
                         problem += f", or column {score_name!r}: {_NO_INTEGER}"
                     raise BadCell(_first_null(column), problem)
@@ -506,9 +708,8 @@ def _add(batches: Iterator[Any]) -> Iterator[Any]:
         yield _partial(at, counts, nan_items)
 
 
-def _packing(label_name: str, score_name: str, nan_policy: str, graded: bool = False) -> _Task:
+def _packing(judged: _Judged, score_name: str, nan_policy: str) -> _Task:
     """The function that packs the rows of a partition by bucket."""
-    rule = _NO_LEVEL if graded else _NO_LABEL
 
     def pack(batches: Iterator[Any]) -> Iterator[Any]:
         waiting: list[tuple[Any, ...]] = []
@@ -517,12 +718,17 @@ def _packing(label_name: str, score_name: str, nan_policy: str, graded: bool = F
             code, queries = batch.column("code"), batch.column("query")
             try:
                 if code.null_count:
-                    raise BadCell(_first_null(code), f"column {label_name!r}: {rule}")
+                    raise BadCell(_first_null(code), judged.rule)
                 score = _checked(batch.column("score"), nan_policy, score_name)
             except BadCell as bad:
                 raise ValueError(f"query {queries[bad.index or 0].as_py()!r}, {bad}") from None
-            levels = [batch.column("level").to_numpy()] if graded else []
-            waiting.append((code.to_numpy(), score, queries, *levels))
+            codes = code.to_numpy()
+            beside: tuple[Any, ...] = ()
+            if judged.names:
+                beside = _levels_in(batch.column("level"), len(judged.names)), batch.column("docid").drop_null()
+            elif judged.graded:
+                beside = (batch.column("level").to_numpy()[codes & 1 == 1],)
+            waiting.append((codes, score, queries, *beside))
             rows, size = rows + batch.num_rows, size + batch.nbytes
             if rows >= _PACK_ROWS or size >= _PACK_BYTES:
                 yield _packed(waiting)
@@ -534,7 +740,7 @@ def _packing(label_name: str, score_name: str, nan_policy: str, graded: bool = F
 
 
 def _packed(parts: list[tuple[Any, ...]]) -> Any:
-    """Rows of `_PACKED`, made from codes (bucket and label), scores, queries and, if graded, levels."""
+    """Rows of `_PACKED`, from codes (bucket and label), scores, queries and, of relevant rows, levels and ids."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -569,26 +775,36 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
         return pa.Array.from_buffers(pa.binary(), starts.shape[0],
                                      [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)])
 
+    def texts(values: Any, at: NDArray[np.int64]) -> tuple[Any, Any]:
+        offsets = np.zeros(1, np.int64)
+        if len(values):
+            offsets = np.frombuffer(values.buffers()[1], _offset_type(values.type), len(values) + 1)
+        data = values.buffers()[2] or pa.py_buffer(b"")
+        return pieces(data, offsets[at]), pieces(np.diff(offsets).astype(np.int32), 4 * at)
+
     if _is_text(queries.type):
-        offsets = np.frombuffer(queries.buffers()[1], _offset_type(queries.type), runs.shape[0] + 1)
-        data, at = queries.buffers()[2] or pa.py_buffer(b""), offsets[of_runs]
-        of_text = pieces(np.diff(offsets).astype(np.int32), 4 * of_runs)
+        of_query, lengths = texts(queries, of_runs)
     else:
-        data, at = queries.buffers()[1], queries.type.bit_width // 8 * of_runs
-        of_text = pa.nulls(starts.shape[0], pa.binary())
-    levels = {}
+        of_query = pieces(queries.buffers()[1], queries.type.bit_width // 8 * of_runs)
+        lengths = pa.nulls(starts.shape[0], pa.binary())
+    beside = {}
     if len(parts[0]) > 3:
         relevant = flags[rows] & 1 == 1
-        found = np.concatenate([part[3] for part in parts])[rows[relevant]]
-        levels = {"levels": pieces(found, 8 * np.append(0, np.cumsum(relevant))[bounds])}
+        at = np.append(0, np.cumsum(relevant))[bounds]
+        places = (np.cumsum(flags & 1, dtype=np.int64) - 1)[rows[relevant]]
+        levels = np.concatenate([part[3] for part in parts])[places]
+        beside = {"levels": pieces(levels.reshape(-1), 8 * math.prod(levels.shape[1:]) * at)}
+        if len(parts[0]) > 4:
+            ids = pa.concat_arrays([part[4] for part in parts]).take(pa.array(places))
+            beside["docid"], beside["sizes"] = texts(ids, at)
     return pa.RecordBatch.from_pydict({
         "bucket": codes[rows[starts]] >> 1,
         "flags": pieces(flags[rows], bounds),
         "score": pieces(scores[rows], scores.dtype.itemsize * bounds),
         "runs": pieces(np.diff(runs, append=n).astype(np.uint16), 2 * of_runs),
-        "query": pieces(data, at),
-        "lengths": of_text,
-        **levels,
+        "query": of_query,
+        "lengths": lengths,
+        **beside,
     })  # fmt: skip
 
 
@@ -615,8 +831,17 @@ def _unpacked(columns: list[Any]) -> NDArray[np.uint8]:
     return np.concatenate(parts)
 
 
+def _texts(lengths: NDArray[np.uint8], letters: NDArray[np.uint8], valid: Any = None) -> Any:
+    """An array of texts from the bytes of their lengths, and from their own."""
+    import pyarrow as pa
+
+    offsets = np.append(0, np.cumsum(lengths.view(np.int32), dtype=np.int64))
+    buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(letters)]
+    return pa.Array.from_buffers(pa.large_binary(), offsets.shape[0] - 1, buffers)
+
+
 def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dtype[Any], ties: str,
-               options: dict[str, Any], graded: bool = False) -> _Task:  # fmt: skip
+               options: dict[str, Any], judged: _Judged) -> _Task:  # fmt: skip
     """The function that measures the queries of a partition. Its input is packed rows, bucket by bucket."""
 
     def measure(batches: Iterator[Any]) -> Iterator[Any]:
@@ -648,19 +873,28 @@ def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dt
         if (flags >= _NULL).any():
             valid = pa.py_buffer(np.packbits(flags[np.cumsum(runs) - runs] < _NULL, bitorder="little"))
         if _is_text(kind):
-            offsets = np.zeros(runs.shape[0] + 1, np.int64)
-            np.cumsum(column("lengths").view(np.int32), out=offsets[1:])
-            buffers, code = [valid, pa.py_buffer(offsets), pa.py_buffer(values)], pa.large_binary()
+            queries = _texts(column("lengths"), values, valid)
         else:
-            buffers, code = [valid, pa.py_buffer(values)], pa.int8() if pa.types.is_boolean(kind) else kind
-        queries = pa.Array.from_buffers(code, runs.shape[0], buffers).dictionary_encode("encode")
+            code = pa.int8() if pa.types.is_boolean(kind) else kind
+            queries = pa.Array.from_buffers(code, runs.shape[0], [valid, pa.py_buffer(values)])
+        queries = queries.dictionary_encode("encode")
         codes = np.repeat(queries.indices.to_numpy(), runs)
-        label: NDArray[Any] = flags & 1
-        if graded:
-            relevant, label = label == 1, np.zeros(label.shape[0])
-            label[relevant] = column("levels").view(np.float64)
-        ranked: Any = GainCurves if graded else HitCurves
-        curves = ranked(label, column("score").view(dtype), qid=codes, **options)
+        label, score = flags & 1, column("score").view(dtype)
+        curves: Any
+        if judged.names:
+            relevant, levels = np.flatnonzero(label), column("levels").view(np.float64).reshape(-1, len(judged.names))
+            placed = _in_order(_texts(column("sizes"), column("docid")), levels)
+            # Relevant rows take each other's places. The order of rows matters to nothing else.
+            score[relevant], codes[relevant] = score[relevant[placed]], codes[relevant[placed]]
+            of_rows: NDArray[Any] = np.zeros((label.shape[0], len(judged.names)))
+            of_rows[relevant] = levels[placed]
+            curves = SubtopicCurves(of_rows, score, subtopics=judged.names, qid=codes, **options)
+        elif judged.graded:
+            of_rows = np.zeros(label.shape[0])
+            of_rows[label == 1] = column("levels").view(np.float64)
+            curves = GainCurves(of_rows, score, qid=codes, **options)
+        else:
+            curves = HitCurves(label, score, qid=codes, **options)
         columns: dict[str, Any] = {"num_items": curves.num_items, "num_relevant": curves.num_relevant}
         for name, measure in measures.items():
             values, null = _values(measure, curves, ties)
