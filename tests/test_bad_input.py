@@ -162,6 +162,7 @@ ARRAY_ARGUMENTS = {
     "y_true of a counter": lambda v: hc.HitCounter([1.0]).update(v, S),
     "y_true of a scan": lambda v: hc.scan((v, S)),
     "y_true of a batch": lambda v: hc.scan(lambda: [(v, S)]),
+    "y_true of columns of a scan": lambda v: hc.scan((np.ma.stack([v], axis=1), S), subtopics=True),
     "y_score": lambda v: ap(s=v),
     "y_score, NaN left out": lambda v: ap(s=v, nan_policy="omit"),
     "y_score of columns": lambda v: hc.HitCurves(Y, np.ma.stack([v], axis=1)),

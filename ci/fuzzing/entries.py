@@ -333,8 +333,8 @@ def anywhere(draw):
         names = draw.pick([anything(draw), "AP", ["P@1", "nDCG"]])
         hc.evaluate(source(draw), source(draw), names, **some(draw, options))
     elif entry == 14:
-        options = ("label", "score", "group", "actives", "nan_policy", "num_relevant", "sorted", "max_memory",
-                   "tolerance")  # fmt: skip
+        options = ("label", "score", "group", "subtopics", "actives", "nan_policy", "num_relevant", "unretrieved",
+                   "sorted", "max_memory", "tolerance")  # fmt: skip
         sources = [anything(draw), (y, s), (y, s, anything(draw)), lambda: iter([(y, s)]), lambda: anything(draw)]
         hc.scan(draw.pick(sources), progress=False, **some(draw, options))
     elif entry == 15:

@@ -259,6 +259,7 @@ WRONG = {
     "text": ({"subtopics": "car"}, TypeError, "subtopics is 'car': it must be a list of columns"),
     "number": ({"subtopics": 1}, TypeError, "subtopics is 1: it must be a list of columns, one for each subtopic"),
     "true": ({"subtopics": True}, TypeError, "subtopics=True is for arrays: name the column of each subtopic"),
+    "list": ({"subtopics": ["car", ["cat"]]}, TypeError, r"subtopics\[1\] is .* of type list: it must be a name"),
     "none": ({"subtopics": []}, ValueError, "subtopics is empty: it must name the column of each subtopic"),
     "type": ({"subtopics": ["car", 1.5]}, TypeError, "column 1.5 is of type float: it must be a name or a number"),
 }  # fmt: skip

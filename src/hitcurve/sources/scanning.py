@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -290,14 +290,16 @@ def _checked_subtopics(subtopics: Any, unnamed: bool) -> Subtopics:
         raise TypeError("subtopics=True is for arrays: name the column of each subtopic")
     if isinstance(subtopics, (str, bytes, Mapping, Set)) or not isinstance(subtopics, Iterable):
         raise TypeError(f"subtopics is {quoted(subtopics)}: it must be a list of columns, one for each subtopic")
-    names = list(subtopics)
-    for at, name in enumerate(names):
-        if name in names[:at]:
-            raise ValueError(f"subtopics[{at}] is {name!r}, which subtopics[{names.index(name)}] is too: name each "
-                             "subtopic once")
-    if not names:
+    places: dict[Any, int] = {}
+    for at, name in enumerate(subtopics):
+        if not isinstance(name, Hashable):
+            raise TypeError(f"subtopics[{at}] is {quoted(name)} of type {type(name).__name__}: it must be a name")
+        if places.setdefault(name, at) != at:
+            raise ValueError(f"subtopics[{at}] is {name!r}, which subtopics[{places[name]}] is too: name each subtopic "
+                             "once")
+    if not places:
         raise ValueError("subtopics is empty: it must name the column of each subtopic")
-    return names
+    return list(places)
 
 
 def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: Any, grade: Any, subtopics: Any,
