@@ -1,7 +1,10 @@
 """Judgments with judgment groups: preferences, and means over groups, as trec_eval 10 has them."""
 
+import importlib
 import pickle
+from collections import namedtuple
 from fractions import Fraction
+from importlib.util import find_spec
 from itertools import chain, pairwise
 
 import numpy as np
@@ -347,6 +350,63 @@ def test_files_and_dicts_are_the_same(tmp_path):
     assert [one.means for one in several] == [wanted, wanted]
 
 
+COLUMNS = {"query_id": ["q", "q", "r", "q", "q"], "group": ["u", "v", "u", "u", "v"],
+           "subgroup": ["s", "s", "s", "t", "s"], "doc_id": ["a", "a", "b", "b", "c"],
+           "relevance": [2, 1, 1, 1, 3]}  # fmt: skip
+
+
+def table(form):
+    return {name: column for name, column in COLUMNS.items() if form == "prefs" or name != "subgroup"}
+
+
+def frames(form, tmp_path):
+    """The judgments of `COLUMNS` in every container, by its name."""
+    columns = table(form)
+    yield "lists", columns
+    yield "arrays", {name: np.array(column) for name, column in columns.items()}
+    yield "tuple", tuple(columns.values())
+    row = namedtuple("row", columns)
+    yield "named tuples", [row(*one) for one in zip(*columns.values(), strict=True)]
+    yield "iterator", (row(*one) for one in zip(*columns.values(), strict=True))
+    lines = [",".join(columns), *(",".join(map(str, one)) for one in zip(*columns.values(), strict=True))]
+    yield "csv", written(tmp_path, "# from a sheet\n" + "\r\n".join(lines), "judged.csv")
+    yield "tsv", str(written(tmp_path, "\n".join(lines).replace(",", "\t"), "judged"))
+    pd, pl, pa = (find_spec(name) and importlib.import_module(name) for name in ("pandas", "polars", "pyarrow"))
+    if pd:
+        yield "pandas", pd.DataFrame(columns)
+        yield "categories", pd.DataFrame(columns).astype({"query_id": "category", "group": "category"})
+    if pl:
+        yield "polars", pl.DataFrame(columns)
+        yield "lazy", pl.LazyFrame(columns)
+    if pa:
+        yield "pyarrow", pa.table(columns)
+        importlib.import_module("pyarrow.parquet").write_table(pa.table(columns), tmp_path / "judged.parquet")
+        yield "parquet", tmp_path / "judged.parquet"
+
+
+@pytest.mark.parametrize("form", ["prefs", "qrels_prefs", "qrels_jg"])
+def test_frames_are_the_same_as_lines(tmp_path, form):
+    text = "".join(" ".join(map(str, one)) + "\n" for one in zip(*table(form).values(), strict=True))
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "r": {"b": 1.0}}
+    names = NAMES if form == "prefs" else [*NAMES, "AP", "nDCG"]
+    wanted = hc.evaluate(hc.read_qrels(written(tmp_path, text), format=form), run, names).means
+    for kind, source in frames(form, tmp_path):
+        assert hc.evaluate(hc.read_qrels(source, format=form), run, names).means == wanted, kind
+    renamed = dict(zip(("qid", "jg", "docno", "label"), map(table("qrels_jg").get, (
+        "query_id", "group", "doc_id", "relevance")), strict=True))  # fmt: skip
+    if form == "qrels_jg":
+        assert hc.evaluate(hc.read_qrels(renamed, format=form), run, names).means == wanted
+
+
+def test_json(tmp_path):
+    text = '{"q": {"u": {"a": 2, "b": 1}, "v": {"b": 0.5}}}'
+    path = written(tmp_path, text, "judged.json")
+    for source in (text, path, str(written(tmp_path, "\n" + text))):
+        assert "1 query, 2 groups, 3 judgments" in repr(hc.read_qrels(source, format="qrels_prefs"))
+    with pytest.raises(ValueError, match=r"judged\.json: the relevance of document 'b' of .*, group 'v' is 0\.5: it"):
+        hc.read_qrels(path, format="qrels_jg")
+
+
 def test_whole_ids_are_texts(tmp_path):
     judgments = hc.read_qrels({1: {2: {10: 1, 9: 0}}}, format="qrels_jg")
     for run in ({"1": {"9": 1.0, "10": 2.0}}, (np.array([1, 1]), np.array([9, 10]), np.array([1.0, 2.0]))):
@@ -374,6 +434,11 @@ def test_whole_ids_are_texts(tmp_path):
         ("prefs", "q u s a 2\nq u s b 1\nq u t b 2\nq u t a 1\n", "the preferences of query 'q', group 'u' form "
                                                                 "a circle: document 'a' would be preferred to itself"),
         ("prefs", "# nothing\n\n", "there are no judgments"),
+        ("prefs", "q,u,s,a,1\n", "line 1: the line has 1 column, but a line of prefs has 5 (query, group, subgroup, "
+                                 "document, relevance): 'q,u,s,a,1'; a text with commas needs a header with the "
+                                 "columns query_id, group, subgroup, doc_id, relevance"),
+        ("qrels_jg", "query_id,group,doc_id,relevance\nq,u,a,x\n", "line 2: the relevance is 'x': it must be a num"),
+        ("qrels_jg", "query_id,group,doc_id,relevance\nq,u,a\n", "line 2: the row has 3 columns, but the header ha"),
     ],
 )  # fmt: skip
 def test_bad_lines(tmp_path, form, text, problem):
@@ -403,13 +468,55 @@ def test_lenient_reading_takes_the_number_at_the_beginning(tmp_path):
         ({"q": {"u": {"a": 0.5}}}, "qrels_jg", ValueError, "is 0.5: it must be a whole number"),
         ({"q": {1.5: {"a": 1}}}, "qrels_jg", TypeError, "the id of a group is 1.5"),
         ({}, "qrels_jg", ValueError, "there are no judgments"),
-        ([1], "qrels_jg", TypeError, "takes a path or nested dicts, but qrels is a list"),
+        ([1], "qrels_jg", TypeError, "qrels is a list: format='qrels_jg' takes a path, nested dicts or a frame with "
+                                     "the columns query_id, group, doc_id, relevance"),
+        ({"q": {"u": {"a": 10**400}}}, "qrels_prefs", ValueError, "is inf: it must be a finite number"),
+        ({"q": {"u": {"a": -10**10}}}, "qrels_jg", ValueError, "is -10000000000: it must be a whole number from"),
     ],
 )
 def test_bad_dicts(source, form, kind, problem):
     with pytest.raises(kind) as caught:
         hc.read_qrels(source, format=form)
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "form", "kind", "problem"),
+    [
+        ({"relevance": [2, 1, 1, "x", 1]}, "qrels_jg", ValueError,
+         "qrels: the relevance in row 3 is 'x': it must be a number (query 'q', document 'b')"),
+        ({"relevance": [2, 1, 1, 0.5, 1]}, "qrels_jg", ValueError,
+         "qrels: the relevance in row 3 (query 'q', document 'b') is 0.5: it must be a whole number from -1000000000"),
+        ({"relevance": [2, 1, 1, -1e10, 1]}, "qrels_jg", ValueError, "is -10000000000: it must be a whole number from"),
+        ({"relevance": np.array([2, np.nan, 1, 1, 1])}, "qrels_prefs", ValueError,
+         "row 1 (query 'q', document 'a') is nan: it must be a finite number"),
+        ({"relevance": [2, None, 1, 1, 1]}, "qrels_prefs", ValueError, "qrels: column 'relevance' is empty in row 1"),
+        ({"group": ["u", None, "u", "u", "v"]}, "qrels_prefs", ValueError, "qrels: column 'group' is empty in row 1"),
+        ({"group": ["u", 7, "u", "u", "v"]}, "qrels_prefs", TypeError, "qrels: the group id in row 1 is 7, after 'u'"),
+        ({"subgroup": ["s", 1.5, "s", "t", "s"]}, "prefs", TypeError,
+         "qrels: the subgroup id in row 1 is 1.5: ids are strings or whole numbers"),
+        ({"doc_id": ["a", "a", "b", "\ud800", "c"]}, "prefs", ValueError,
+         "qrels: the id of a document is '\\ud800': UTF-8 cannot encode its lone surrogate"),
+        ({"doc_id": ["a", "a", "b", "a", "c"]}, "qrels_jg", ValueError,
+         "qrels, row 3: document 'a' occurs twice in query 'q', group 'u', first in row 0"),
+        ({"doc_id": ["a"]}, "qrels_jg", ValueError, "qrels: its columns have 5 rows, 5 rows, 1 row and 5 rows"),
+        ({"group": None}, "qrels_jg", ValueError, "qrels has no column 'group', only query_id, doc_id, relevance"),
+        ({"subgroup": None}, "prefs", ValueError, "qrels has no column 'subgroup', only query_id, group, doc_id"),
+    ],
+)  # fmt: skip
+def test_bad_frames(changed, form, kind, problem):
+    columns = {name: column for name, column in (table(form) | changed).items() if column is not None}
+    with pytest.raises(kind) as caught:
+        hc.read_qrels(columns, format=form)
+    assert problem in str(caught.value)
+
+
+def test_lenient_reading_cuts_fractions_off():
+    for source in ({"q": {"u": {"a": 1.5, "b": 1}}}, dict(zip(table("qrels_jg"), (["q"] * 2, ["u"] * 2, ["a", "b"],
+                                                                               [1.5, 1]), strict=True))):  # fmt: skip
+        with pytest.warns(UserWarning, match="qrels: 1 relevance other than a whole number: the fraction is cut off"):
+            judgments = hc.read_qrels(source, format="qrels_jg", strict=False)
+        assert hc.evaluate(judgments, {"q": {"a": 2.0}}, "NumPref")["NumPref"] == 0
 
 
 def test_pickles():

@@ -715,7 +715,7 @@ def test_bad_qrels(tmp_path, text, problem):
         ({"query_id": [1, 1], "doc_id": [2, 2], "score": [1, 2]}, "'2' occurs twice in query '1'"),
         ({"query_id": ["q", None], "doc_id": ["d", "e"], "score": [1, 2]}, "empty in row 1"),
         ({"query_id": ["q"], "doc_id": ["d"], "score": [10**400]}, "an integer beyond the range of a double"),
-        ({"query_id": [1.5, "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "an id is 1.5"),
+        ({"query_id": [1.5, "q"], "doc_id": ["d", "d"], "score": [1, 2]}, "the query id in row 0 is 1.5"),
         (42, "a int"),
     ],
 )
@@ -870,7 +870,7 @@ def test_columns_of_masked_arrays_and_fractions(column):
     with pytest.raises(ValueError, match="run: a value is a masked array with 1 masked entry: leave them out"):
         hc.read_run({"q": {"a": np.ma.masked, "b": 1.0}})
     if column != "score":
-        with pytest.raises(TypeError, match=r"an id is 1\.0: ids are strings or whole numbers"):
+        with pytest.raises(TypeError, match=r"the (query|document) id in row 0 is 1\.0: ids are strings or whole"):
             hc.read_run({**columns, column: np.array([1.0, 2.0, 3.0])})
 
 

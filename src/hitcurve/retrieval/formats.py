@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["DOC", "FORMATS", "QUERY", "SUBTOPIC", "Listed", "form_of", "is_json", "is_mapping_of_runs", "is_one_run",
+           "of_grouped_text",
            "of_ir_datasets", "of_text", "shaped", "text_of"]
 
 # The names that columns may have.
@@ -225,12 +226,13 @@ def of_ir_datasets(source: str, judgments: bool) -> Any:
     return getattr(found, f"{what}_iter")()
 
 
-def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError, subtopics: bool = False) -> Any:
+def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError,
+            more: Sequence[Sequence[str]] = ()) -> Any:
     """A mapping made from a text that is not in TREC's format.
 
     `how` names the format, or is the error of reading the text as TREC. Then the format is guessed from the text, and
-    the error is raised if the text looks like no other format. With `subtopics`, a table needs a column of subtopics,
-    and gets the column "line" of the numbers of its lines.
+    the error is raised if the text looks like no other format. `more` has the names of each column that a table needs
+    besides. It then has the column "line", too: the numbers of its lines.
     """
     of_file = isinstance(text, TextFile)
     written = how if isinstance(how, str) else _guessed(
@@ -239,15 +241,21 @@ def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueEr
     if written == "json":
         return _json(text, name)
     if written == "csv":
-        return _csv(text, value_names, name, subtopics)
+        return _csv(text, value_names, name, more)
     return _three(text, value_names[0], written, name)
+
+
+def of_grouped_text(text: bytes, value_names: Sequence[str], name: str, more: Sequence[Sequence[str]]) -> Any:
+    """What `of_text` makes of JSON, or of a table with the columns `more`; None if the text is neither."""
+    form = form_of(text, value_names, more)[0]
+    return of_text(text, value_names, name, form, more) if form in ("json", "csv") else None
 
 
 def _unmarked(text: Any) -> bytes:
     return bytes(text).removeprefix(codecs.BOM_UTF8)
 
 
-def form_of(text: bytes, value_names: Sequence[str]) -> tuple[str, list[bytes]]:
+def form_of(text: bytes, value_names: Sequence[str], more: Sequence[Sequence[str]] = ()) -> tuple[str, list[bytes]]:
     """(what the first line looks like: "trec", "json", "csv" or "", the fields of this line)."""
     lines = (line.strip() for line in text.removeprefix(codecs.BOM_UTF8).split(b"\n", 99))
     first = next((line for line in lines if line and line[:1] != b"#"), b"")
@@ -257,7 +265,7 @@ def form_of(text: bytes, value_names: Sequence[str]) -> tuple[str, list[bytes]]:
         return "trec", fields
     if first[:1] in (b"{", b"["):
         return "json", fields
-    return "csv" if _header(first.decode("utf-8", "surrogateescape"), value_names)[1] else "", fields
+    return "csv" if _header(first.decode("utf-8", "surrogateescape"), value_names, more)[1] else "", fields
 
 
 def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueError) -> str:
@@ -292,30 +300,32 @@ def _json(text: bytes, name: str) -> Any:
         raise ValueError(f"{name}: JSON: {error}") from None
 
 
-def _header(line: str, value_names: Sequence[str]) -> tuple[str, list[int]]:
-    """The delimiter of a header, and the places of query, document, value, rank and subtopic; or no places."""
+def _header(line: str, value_names: Sequence[str], more: Sequence[Sequence[str]] = ()) -> tuple[str, list[int]]:
+    """The delimiter of a header, and the places of its columns; no places if it is no header.
+
+    The columns are query, document, value and rank, and `more`.
+    """
     run = value_names[0] == "score"
-    values = value_names if run else (*value_names, "score")  # BEIR's qrels
-    wanted = QUERY, DOC, values, ("rank",) if run else (), SUBTOPIC
+    wanted = (QUERY, DOC, value_names if run else (*value_names, "score"), ("rank",) if run else (), *more)
     for delimiter in "\t,;":
         names = [one.strip().strip('"').lower().replace(" ", "_") for one in line.split(delimiter)]
         places = [next((names.index(one) for one in of if one in names), -1) for of in wanted]
-        if places[0] >= 0 and places[1] >= 0 and max(places[2:4]) >= 0:
+        if min(places[:2] + places[4:]) >= 0 and max(places[2:4]) >= 0:  # BEIR's qrels have scores
             return delimiter, places
     return "", []
 
 
-def _csv(text: bytes, value_names: Sequence[str], name: str, subtopics: bool = False) -> dict[str, Any]:
+def _csv(text: bytes, value_names: Sequence[str], name: str, more: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
     import csv
 
     lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     begin = next((i for i, line in enumerate(lines) if line.strip() and line[:1] != b"#"), 0)
     header = lines[begin].decode("utf-8", "surrogateescape")
-    delimiter, places = _header(header.strip(), value_names)
-    if not places or (subtopics and places[4] < 0):
-        topic = f"the subtopic ({', '.join(SUBTOPIC)}), " if subtopics else ""
+    delimiter, places = _header(header.strip(), value_names, more)
+    if not places:
+        others = "".join(f"the {one[0]} ({', '.join(one)}), " for one in more)
         raise ValueError(f"{name}, line {begin + 1}: the header must have columns for the query ({', '.join(QUERY)}), "
-                         f"{topic}the document ({', '.join(DOC)}) and the {value_names[0]}: {header!r}")
+                         f"{others}the document ({', '.join(DOC)}) and the {value_names[0]}: {header!r}")
     try:
         _check_marks(lines, begin, delimiter)
     except OpenMark as error:
@@ -333,8 +343,9 @@ def _csv(text: bytes, value_names: Sequence[str], name: str, subtopics: bool = F
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
     found = _columns(value_names[0], numbered, places[:4], name)
-    if subtopics:
-        found["subtopic"], found["line"] = [row[places[4]] for _, row in numbered], [line for line, _ in numbered]
+    if more:
+        found |= {one[0]: [row[at] for _, row in numbered] for one, at in zip(more, places[4:], strict=True)}
+        found["line"] = [line for line, _ in numbered]
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._base.checks import check_choice, check_flag, quoted
-from hitcurve._base.files import opened_text
+from hitcurve._base.checks import quoted
 from hitcurve._base.pickle import MAKERS, judgment_groups
 from hitcurve._base.words import many
 from hitcurve.retrieval.preferences import Partial, closed, columns_of_lines, spread
@@ -21,7 +19,7 @@ from hitcurve.retrieval.runs import Judged, Qrels
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["GROUPED", "JudgmentGroups", "read_groups"]
+__all__ = ["GROUPED", "JudgmentGroups", "encoded", "groups_of_columns", "groups_of_dicts", "groups_of_text"]
 
 #: The formats of trec_eval that have judgment groups, with their columns.
 GROUPED = {
@@ -31,6 +29,7 @@ GROUPED = {
 }
 _NUMBER = re.compile(rb"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
 _MOST = 10**9  # of a whole level
+_WHOLE = f"whole number from {-_MOST} to {_MOST}"
 _Where = Callable[[int], str]
 
 
@@ -244,21 +243,8 @@ def _shown(text: bytes) -> str:
 
 # ------------------------------------------------------------------------------------------------------------- readers
 
-def read_groups(source: Any, format: str, strict: bool = True) -> JudgmentGroups:
-    """Judgments with groups, from a file or nested dicts: see `read_qrels`."""
-    check_choice(format, "format", tuple(GROUPED))
-    check_flag(strict, "strict")
-    if isinstance(source, (str, os.PathLike)):
-        with opened_text(source) as (name, text):
-            if text is None:
-                raise ValueError(f"{name}: format={format!r} is a format of text files, but this is a Parquet file")
-            return _of_text(bytes(text), name, format, strict)
-    if isinstance(source, Mapping):
-        return _of_dicts(source, format)
-    raise TypeError(f"format={format!r} takes a path or nested dicts, but qrels is a {type(source).__name__}")
-
-
-def _of_text(text: bytes, name: str, format: str, strict: bool) -> JudgmentGroups:
+def groups_of_text(text: bytes, name: str, format: str, strict: bool) -> JudgmentGroups:
+    """Judgments from lines in a format of trec_eval."""
     kinds, text = GROUPED[format], text.removeprefix(b"\xef\xbb\xbf")
     columns, lines, bad = columns_of_lines(text, len(kinds))
 
@@ -270,8 +256,10 @@ def _of_text(text: bytes, name: str, format: str, strict: bool) -> JudgmentGroup
 
     if bad is not None:
         line, number = bad
+        named = ", ".join({"query": "query_id", "document": "doc_id"}.get(kind, kind) for kind in kinds)
+        other = f"; a text with commas needs a header with the columns {named}" if number == 1 else ""
         raise ValueError(f"{name}, line {line + 1}: the line has {many(number, 'columns')}, but a line of {format} has "
-                         f"{len(kinds)} ({', '.join(kinds)}): {shown(line)}")
+                         f"{len(kinds)} ({', '.join(kinds)}): {shown(line)}{other}")
     query, group, *rest, doc, level = columns
     if not query:
         raise ValueError(f"{name}: there are no judgments")
@@ -285,7 +273,7 @@ def _of_text(text: bytes, name: str, format: str, strict: bool) -> JudgmentGroup
         read[one] = value
         if (one in odd and strict) or abs(value) == math.inf or (format == "qrels_jg" and abs(value) > _MOST):
             row = level.index(one)
-            what = f"a whole number from {-_MOST} to {_MOST}" if format == "qrels_jg" else "a number"
+            what = f"a {_WHOLE}" if format == "qrels_jg" else "a number"
             raise ValueError(f"{where(row)}: the relevance {_shown(one)} is not {what}: {shown(int(lines[row]))}")
     passed = [row for row, one in enumerate(level) if one in odd] if odd else []
     notes = [f"{name}: {many(len(passed), 'relevances')} other than a number: the number at the beginning counts, or 0 "
@@ -306,50 +294,76 @@ def _prefix(text: bytes, whole: bool) -> float:
     return float(found[0]) if found else 0.0
 
 
-def _of_dicts(source: Mapping[Any, Any], format: str) -> JudgmentGroups:
+def groups_of_columns(ids: Sequence[Sequence[bytes]], levels: NDArray[np.float64], name: str, format: str, strict: bool,
+                      where: _Where, said: _Where) -> JudgmentGroups:
+    """Judgments from a column for each of `GROUPED`. `said` names a level in a message."""
+    query, group, *rest, doc = ids
+    if not query:
+        raise ValueError(f"{name}: there are no judgments")
+    bad, cut = ~np.isfinite(levels), np.zeros(len(levels), dtype=bool)
+    if format == "qrels_jg":
+        cut = np.trunc(levels) != levels
+        bad |= (np.abs(levels) > _MOST) | (cut & strict)
+    for row in np.flatnonzero(bad)[:1].tolist():
+        what = _WHOLE if format == "qrels_jg" else "finite number"
+        raise ValueError(f"{said(row)} is {levels[row]:.17g}: it must be a {what}")
+    notes = [f"{name}: {many(int(cut.sum()), 'relevances')} other than a whole number: the fraction is cut off"]
+    subgroup = rest[0] if rest else [b"0"] * len(query)
+    columns = query, group, subgroup, doc, (np.trunc(levels) if cut.any() else levels).tolist()
+    return JudgmentGroups(format, name, columns, where, notes * bool(cut.any()))
+
+
+def groups_of_dicts(source: Any, name: str, format: str, strict: bool) -> JudgmentGroups:
     """From ``{query: {group: {document: level}}}``; in the format "prefs" with subgroups between."""
-    deep = len(GROUPED[format]) - 1
+    *kinds, _ = GROUPED[format]
     paths: list[tuple[bytes, ...]] = []
     levels: list[float] = []
-    kinds = GROUPED[format]
 
     def walk(held: Any, path: tuple[bytes, ...]) -> None:
         if not isinstance(held, Mapping):
-            inner = "{subgroup: {document: level}}" if deep == 4 else "{document: level}"
-            raise TypeError(f"qrels: {_path(path)} holds {type(held).__name__}, but format={format!r} takes dicts "
-                            f"{{query: {{group: {inner}}}}}")
+            inner = "".join(f"{{{kind}: " for kind in kinds)
+            plain = "; judgments without groups need no format" * (len(path) == 2)
+            raise TypeError(f"{name}: {of(path)} holds {type(held).__name__}, but format={format!r} takes dicts "
+                            f"{inner}level{'}' * len(kinds)}{plain}")
         for key, value in held.items():
-            name = _id(key, kinds[len(path)])
-            if len(path) < deep - 1:
-                walk(value, (*path, name))
-                continue
-            if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.integer, np.floating)):
-                raise TypeError(f"qrels: the relevance of document {_shown(name)} of {_path(path)} is {quoted(value)}: "
-                                "it must be a number")
-            if not math.isfinite(value) or (format == "qrels_jg" and value != int(value)):
-                raise ValueError(f"qrels: the relevance of document {_shown(name)} of {_path(path)} is {value!r}: it "
-                                 f"must be a {'whole' if format == 'qrels_jg' else 'finite'} number")
-            paths.append((*path, name))
-            levels.append(float(value))
+            here = *path, _id(key, kinds[len(path)], name)
+            if len(here) < len(kinds):
+                walk(value, here)
+            elif not isinstance(value, (int, float, np.number, np.bool_)) or isinstance(value, np.complexfloating):
+                raise TypeError(f"{said(here)} is {quoted(value)}: it must be a number")
+            else:
+                paths.append(here)
+                levels.append(_double(value))
 
-    def _path(path: tuple[bytes, ...]) -> str:
-        return ", ".join(f"{kind} {_shown(one)}" for kind, one in zip(kinds, path, strict=False)) or "the dict"
+    def of(path: tuple[bytes, ...]) -> str:
+        return ", ".join(f"{kind} {_shown(one)}" for kind, one in zip(kinds, path, strict=False)) or "the source"
+
+    def said(path: tuple[bytes, ...]) -> str:
+        return f"{name}: the relevance of document {_shown(path[-1])} of {of(path[:-1])}"
 
     walk(source, ())
-    if not paths:
-        raise ValueError("qrels: there are no judgments")
-    query, group, *rest, doc = zip(*paths, strict=True)
-    subgroup = rest[0] if rest else (b"0",) * len(paths)
-    return JudgmentGroups(format, "qrels", (query, group, subgroup, doc, levels),
-                          lambda row: f"qrels, {_path(paths[row][:-1])}")
+    return groups_of_columns(list(zip(*paths, strict=True)) or [()] * len(kinds), np.array(levels), name, format,
+                             strict, lambda row: f"{name}, {of(paths[row][:-1])}", lambda row: said(paths[row]))
 
 
-def _id(value: Any, what: str) -> bytes:
+def _double(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _id(value: Any, what: str, name: str) -> bytes:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value)).encode()
     if not isinstance(value, str):
-        raise TypeError(f"qrels: the id of a {what} is {value!r}: ids are strings or whole numbers")
+        raise TypeError(f"{name}: the id of a {what} is {value!r}: ids are strings or whole numbers")
+    return encoded(value, what, name)
+
+
+def encoded(text: str, what: str, name: str) -> bytes:
+    """An id as bytes."""
     try:
-        return value.encode("utf-8", "surrogateescape")
+        return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        raise ValueError(f"qrels: the id of a {what} is {value!r}: UTF-8 cannot encode its lone surrogate") from None
+        raise ValueError(f"{name}: the id of a {what} is {text!r}: UTF-8 cannot encode its lone surrogate") from None

@@ -35,12 +35,20 @@ from hitcurve.retrieval.formats import (
     Listed,
     form_of,
     is_json,
+    of_grouped_text,
     of_ir_datasets,
     of_text,
     shaped,
     text_of,
 )
-from hitcurve.retrieval.groups import GROUPED, JudgmentGroups, read_groups
+from hitcurve.retrieval.groups import (
+    GROUPED,
+    JudgmentGroups,
+    encoded,
+    groups_of_columns,
+    groups_of_dicts,
+    groups_of_text,
+)
 from hitcurve.retrieval.nested import judgments_of
 from hitcurve.retrieval.runs import Qrels, Run, whose
 
@@ -86,8 +94,10 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
         judgments of several users or occasions, which `evaluate` takes too. ``"prefs"``: query, judgment group,
         subgroup, document and relevance, which is any number; only the relevances within a subgroup are compared.
         ``"qrels_prefs"``: query, group, document and relevance. ``"qrels_jg"``: the same, with a whole number as
-        relevance. For these, `source` may also be a dict ``{query: {group: {document: relevance}}}``, with subgroups
-        between groups and documents for ``"prefs"``.
+        relevance. For these, `source` may also be a dict ``{query: {group: {document: relevance}}}`` (or JSON of one),
+        with subgroups between groups and documents for ``"prefs"``; and a data frame, a Parquet file, named tuples, or
+        a file with a header, with the columns ``query_id, group, subgroup, doc_id, relevance`` (``subgroup`` for
+        ``"prefs"`` only).
     subtopics : bool, default False
         True reads judgments by subtopic, which measures of diversity need. A file has the columns query, subtopic,
         document and level of TREC's web tracks, or a header that names a column ``subtopic`` (or ``subtopic_id``,
@@ -122,7 +132,7 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
     if isinstance(source, JudgmentGroups):
         return source
     if format in GROUPED:
-        groups = read_groups(source, format, strict)
+        groups = _grouped(source, "qrels", check_flag(strict, "strict"), format)
         warn(groups.passed)
         return groups
     if by_subtopic:
@@ -145,6 +155,60 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
 
 _TOPIC_QRELS = (*_QRELS, "level")
 _FOR_SUBTOPICS = ("trec", "json", "csv")
+# The names of columns that judgments with groups may have, besides those of `formats`.
+_GROUP = {"group": ("group", "group_id", "judgment_group", "jg"),
+          "subgroup": ("subgroup", "subgroup_id", "judgment_subgroup", "jsg")}  # fmt: skip
+
+
+def _grouped(source: Any, name: str, strict: bool, format: str) -> JudgmentGroups:
+    """The judgments of a source with judgment groups."""
+    kinds = GROUPED[format]
+    if isinstance(source, str) and is_json(source):
+        source = of_grouped_text(source.encode("utf-8", "surrogateescape"), _QRELS, name, ())
+    elif isinstance(source, (str, os.PathLike)):
+        with opened_text(source) as (name, text):
+            if text is not None:
+                held = bytes(text)
+                other = of_grouped_text(held, _QRELS, name, [_GROUP[kind] for kind in kinds if kind in _GROUP])
+                if other is None:
+                    return groups_of_text(held, name, format, strict)
+        source = parquet(source) if text is None else other
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        source = source.collect()  # a LazyFrame of polars
+    source = list(source) if hasattr(source, "__next__") else source
+    if isinstance(source, (list, tuple)) and source and all(hasattr(one, "query_id") for one in source):
+        fields = [next((one for one in names if hasattr(source[0], one)), names[0]) for names in _names(kinds)]
+        source = {field: [getattr(one, field, None) for one in source] for field in fields}
+    elif isinstance(source, tuple) and len(source) == len(kinds):
+        source = dict(zip((names[0] for names in _names(kinds)), source, strict=True))
+    keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
+    if not keys or any(isinstance(one, Mapping) for one in keys):
+        return groups_of_dicts(source, name, format, strict)
+    return _groups_of_frame(source, name, strict, format)
+
+
+def _names(kinds: Sequence[str]) -> list[tuple[str, ...]]:
+    """The names that the columns may have."""
+    named = {"query": QUERY, "document": DOC, "relevance": _QRELS, **_GROUP}
+    return [named[kind] for kind in kinds]
+
+
+def _groups_of_frame(source: Any, name: str, strict: bool, format: str) -> JudgmentGroups:
+    *kinds, _ = GROUPED[format]
+    if not isinstance(source, Mapping) and not hasattr(source, "columns") and not hasattr(source, "column_names"):
+        raise TypeError(f"{name} is a {type(source).__name__}: format={format!r} takes a path, nested dicts or a frame "
+                        f"with the columns {', '.join(names[0] for names in _names(GROUPED[format]))}")
+    texts = [_ids(_column(source, names, name, ids=True), kind, name)
+             for kind, names in zip(kinds, _names(kinds), strict=True)]  # fmt: skip
+    values = _column(source, _QRELS, name)
+    if len({*map(len, texts), len(values)}) > 1:
+        lengths = [many(len(one), "rows") for one in (*texts, values)]
+        raise ValueError(f"{name}: its columns have {', '.join(lengths[:-1])} and {lengths[-1]}")
+    whose_row = np.arange(len(values)), texts[0], texts[-1]
+    numbers = _numbers(values, "relevance", name, *whose_row)
+    ids = [[encoded(one, kind, name) for one in column] for kind, column in zip(kinds, texts, strict=True)]
+    return groups_of_columns(ids, numbers, name, format, strict, lambda row: f"{name}, row {row}",
+                             lambda row: f"{name}: the relevance in row {row}{whose(row, *whose_row)}")
 
 
 def _by_subtopic(source: Any, name: str, strict: bool, format: str | None) -> Qrels:
@@ -185,7 +249,7 @@ def _topic_text(text: bytes, name: str, strict: bool, form: str) -> Any:
     looks_like = form_of(text, _TOPIC_QRELS)[0]
     form = form or looks_like or "trec"
     if form != "trec":
-        found = of_text(text, _TOPIC_QRELS, name, form, subtopics=True)
+        found = of_text(text, _TOPIC_QRELS, name, form, [SUBTOPIC])
         return _Lines(found) if form == "csv" else found
     try:
         return _web_track(text, name, strict)
@@ -478,7 +542,8 @@ def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
     text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
     if all(text):
         return ids
-    names = [one if isinstance(one, (str, bytes)) else _id(one, name) for one in ids]
+    names = [one if isinstance(one, (str, bytes)) else _id(one, name, f"the {what} id in row {row}")
+             for row, one in enumerate(ids)]  # fmt: skip
     if any(text):
         row = next(i for i, one in enumerate(ids) if isinstance(one, (str, bytes)) != isinstance(ids[0], (str, bytes)))
         raise TypeError(f"{name}: the {what} id in row {row} is {ids[row]!r}, after {ids[0]!r}: ids are strings or "
@@ -486,12 +551,12 @@ def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
     return names
 
 
-def _id(value: Any, name: str) -> str:
+def _id(value: Any, name: str, what: str = "an id") -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
-    raise TypeError(f"{name}: an id is {value!r}: ids are strings or whole numbers")
+    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
 
 
 def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
