@@ -519,6 +519,22 @@ def test_lenient_reading_cuts_fractions_off():
         assert hc.evaluate(judgments, {"q": {"a": 2.0}}, "NumPref")["NumPref"] == 0
 
 
+def test_what_needs_a_format_says_so(tmp_path, capsys):
+    lines, run = written(tmp_path, "q u s a 1\n"), written(tmp_path, "q Q0 a 1 1.0 mine\n", "run")
+    with pytest.raises(ValueError, match=r"5 columns, .*; read_qrels\(\.\.\., format='prefs'\) reads preferences"):
+        hc.read_qrels(lines)
+    assert main(["trec", str(lines), str(run)]) == 1
+    assert "; -R prefs reads preferences" in capsys.readouterr().err
+    written(tmp_path, "q u a 1\nq v a 1\n")
+    for source in (lines, table("qrels_jg")):
+        with pytest.raises(ValueError, match=r"twice .*read_qrels\(\.\.\., format='qrels_jg'\) those of several users"):
+            hc.read_qrels(source)
+    assert main(["trec", str(lines), str(run)]) == 1
+    assert "-R qrels_jg those of several users" in capsys.readouterr().err
+    with pytest.raises(TypeError, match=r"query 'q' holds dicts of dicts.* format='qrels_jg'"):
+        hc.evaluate({"q": {"u": {"a": 1}}}, {"q": {"a": 1.0}}, "Pref")
+
+
 def test_pickles():
     judgments = preferences(USERS)
     run = {"q": {"a": 3.0, "b": 3.0, "c": 1.0}}

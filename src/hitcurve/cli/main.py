@@ -22,6 +22,7 @@ _OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient
             "na": "--na", "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive",
             "subtopics": "--subtopics"}  # fmt: skip
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'([^']+)'|(\d+)\b|False\b|True\b)")
+_FORMAT = re.compile(r"read_qrels\(\.\.\., format='(\w+)'\)")
 _BROKEN_PIPE = 141  # the status of a program whose output pipe was closed
 _INTERRUPTED = 130  # the status of a program that Ctrl-C stopped
 
@@ -96,6 +97,7 @@ def _failed(error: Exception) -> int:
     elif isinstance(error, MemoryError):
         problem = f"out of memory{': ' if problem else ''}{problem}"
     problem = _ARGUMENT.sub(lambda said: " ".join(filter(None, (_OPTIONS[said[1]], said[2], said[3]))), problem)
+    problem = _FORMAT.sub(r"-R \1", problem)
     say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1
 

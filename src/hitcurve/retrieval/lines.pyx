@@ -441,6 +441,8 @@ cdef object raise_trouble(Parser* parser, str source):
     if parser.trouble in (TROUBLE_SCORE, TROUBLE_ROUNDED, TROUBLE_PART_LEVEL) or (
             parser.trouble == TROUBLE_COLUMNS and not parser.qrels and columns > 6):
         problem += " (strict=False accepts the line, as trec_eval does)"
+    if parser.trouble == TROUBLE_COLUMNS and parser.qrels and columns == 5:
+        problem += "; read_qrels(..., format='prefs') reads preferences"
     raise ValueError(f"{source}, line {line_number(parser, start)}: {problem}: {shown(start, stop - start)!r}")
 
 

@@ -495,7 +495,7 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | 
         return source.starts, source.names, source.docs, values, name, None, True, tag
     keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
     if not keys or any(isinstance(one, Mapping) for one in keys):
-        return *_nested(source, name), tag
+        return *_nested(source, name, value_names is _QRELS), tag
     query = _column(source, QUERY, name, ids=True)
     docs = _column(source, DOC, name, ids=True)
     values = _column(source, value_names, name)
@@ -521,7 +521,7 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | 
     return starts, names, docs, values, name, ranks, False, tag
 
 
-def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[Any, ...]:
+def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str, judgments: bool) -> tuple[Any, ...]:
     names = [_id(query, name) for query in source]
     for query, found in source.items():
         if not isinstance(found, Mapping):
@@ -532,6 +532,9 @@ def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[Any, ..
     starts = np.cumsum([0, *map(len, source.values())], dtype=np.int64)[:-1]
     docs = list(chain.from_iterable(source.values()))
     values = list(chain.from_iterable(found.values() for found in source.values()))
+    if judgments and values and isinstance(values[0], Mapping):
+        raise TypeError(f"{name}: query {names[0]!r} holds dicts of dicts, not {{document: relevance}}; subtopics=True "
+                        "reads judgments by subtopic, read_qrels(..., format='qrels_jg') those of several users")
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
     return starts, names, docs, _numbers_of(values, "value", name, starts, names, docs), name, None, False

@@ -330,7 +330,8 @@ cdef class Grouped:
                                &self.docs.items[self.offsets[q] + bad], &self.docs.items[self.offsets[q] + before])
             except ValueError as error:
                 if keep:
-                    raise ValueError(f"{error}; subtopics=True reads judgments by subtopic") from None
+                    raise ValueError(f"{error}; subtopics=True reads judgments by subtopic, read_qrels(..., format='qrels_jg') "
+                                     "those of several users") from None
                 raise
         if not keep:
             PyMem_RawFree(self.slots)
