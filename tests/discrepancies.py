@@ -1264,6 +1264,29 @@ def numbers_in_text(show: Shown) -> None:
     show.same("hc.evaluate(judged, run, 'AP', strict=False, ties=...).means['AP']", 0.5)
 
 
+@record("Input", "One judgment in two lines, and levels from -3 down")
+def two_lines_of_a_judgment(show: Shown) -> None:
+    """A file of preferences repeats the line that gives `a` the level 1. trec_eval counts every preference of `a` once
+    for each line. If the two lines had different levels, trec_eval would stop. In its loop over the levels of a group,
+    -3 stands for no level yet, so a group whose highest level is -3 has no preferences.
+    """
+    show.given("judged = {'query_id': 3 * ['q'], 'group': 3 * ['u'], 'doc_id': ['a', 'a', 'b']}",
+               "judged['relevance'] = [1, 1, 0]", "low = {'q': {'u': {'a': -3, 'b': -4}}}",
+               "run = {'q': {'a': 2.0, 'b': 1.0}}")
+    lines = "q Q0 a 1 2.0 tag\nq Q0 b 2 1.0 tag\n"
+    for what, judged, value in (
+        ("two lines", "q u a 1\nq u a 1\nq u b 0\n", 2.0), ("a line", "q u a 1\nq u b 0\n", 1.0),
+        ("levels -2 and -4", "q u a -2\nq u b -4\n", 1.0), ("levels -3 and -4", "q u a -3\nq u b -4\n", 0.0),
+        ("levels 1 and 2 of one document", "q u a 1\nq u a 2\nq u b 0\n", "stops with an error"),
+    ):  # fmt: skip
+        show.peer("trec_eval", f"prefs_num_prefs_poss, {what}, version 10", value,
+                  trec_eval("prefs_num_prefs_poss", judged, lines, "qrels_prefs"))
+    show.ours("hc.read_qrels(judged, format='qrels_prefs')", "raises ValueError")
+    count = "hc.evaluate(hc.read_qrels(low, format='qrels_prefs'), run, 'NumPrefMet', ties=...)['NumPrefMet']"
+    show.ours(count.replace(", ties=...", ""), 1.0)
+    show.same(count, 1.0)
+
+
 @record("Input", "Scores cut at one half")
 def cut_at_half(show: Shown) -> None:
     """Older versions of TDC turned scores into 0 and 1 at 0.5 before they took the area under the precision-recall
