@@ -182,6 +182,7 @@ def means_of_presets(train: Queries, valid: Queries) -> Iterator[tuple[str, floa
                 ("map@10", "map", ""), ("map@10-", "map-", ""), ("average_precision", "average_precision", ""),
                 ("aucpr", "aucpr", ""), ("MAP:top=10", "map", ""), ("MRR:top=10", "mrr", "RR@10"),
                 ("PRAUC", "prauc", ""), ("RecallAt:top=10", "recall", "R@10"),
+                ("PrecisionAt:top=10", "precision", "P(norm=ranked)@10"),
                 ("DCG:top=10;type=Base", "dcg", "DCG@10"),
             ):  # fmt: skip
                 if metric not in found:

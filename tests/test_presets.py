@@ -127,7 +127,7 @@ def test_rule_of_catboost(exponential, position):
 RANKED = {  # how each preset orders the items of a query, and what a query without relevant items counts as
     "LightGBM map": ("order", 1), "XGBoost map": ("order", 1), "XGBoost map-": ("order", 0),
     "CatBoost map": ("worst", 0), "CatBoost mrr": ("worst", 0), "CatBoost recall": ("worst", 1),
-    "CatBoost dcg": ("worst", 0),
+    "CatBoost precision": ("worst", 0), "CatBoost dcg": ("worst", 0),
 }
 
 
@@ -149,7 +149,7 @@ def test_rules_of_rankers(name):
             values.append(empty if not relevant else {
                 "map": sum(np.arange(1, len(ranks) + 1) / ranks) / min(k, relevant),
                 "mrr": 1 / min(ranks, default=np.inf), "recall": len(ranks) / relevant,
-                "dcg": sum(1 / np.log2(ranks + 1)),
+                "dcg": sum(1 / np.log2(ranks + 1)), "precision": len(ranks) / min(k, last - first),
             }[name.split()[1].rstrip("-")])
         preset = hc.PRESETS[name]
         if "measure" in preset:

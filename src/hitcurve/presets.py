@@ -74,6 +74,7 @@ PRESETS: dict[str, dict[str, Any]] = _Presets({
     "CatBoost map": {"normalize": "min", "ties": "worst", "empty": "zero"},
     "CatBoost mrr": {"measure": "RR", "ties": "worst", "empty": "zero"},
     "CatBoost recall": {"measure": "R@10", "ties": "worst", "empty": "one"},
+    "CatBoost precision": {"measure": "P(norm=ranked)@10", "ties": "worst", "empty": "zero"},
     "CatBoost dcg": {"measure": "DCG", "ties": "worst", "empty": "zero"},
     # QueryAUC: a query with relevant items alone counts as 0 there, and is left out here.
     "CatBoost query auc": {"measure": "ROCAUC", "ties": "expected", "empty": "zero"},

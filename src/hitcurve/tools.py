@@ -61,10 +61,10 @@ _PEERS = {
           f"Cornac: MAP [{_AT_ONCE}]; LensKit: AveragePrecision [{_MIN}]; Recommenders: map; "
           f"Recommenders: map_at_k [{_MIN}]",
     "P": "ir_measures: P@K, Precision@K; cwl_eval: P@K; ranx: precision@K; BEIR: P@K; MTEB: precision_at_K; "
-         f"torchmetrics: RetrievalPrecision; torcheval: retrieval_precision; TF-Ranking: precision [{_RANKED}]; "
-         f"XGBoost: pre@K [{_RANKED}]; CatBoost: PrecisionAt [{_RANKED}; {_WORST}]; Spark: precisionAt; "
-         f"RecBole: Precision; Elliot: Precision; Cornac: Precision; LensKit: Precision [{_RANKED}]; "
-         "Recommenders: precision_at_k",
+         "torchmetrics: RetrievalPrecision; torcheval: retrieval_precision [limit_k_to_size=True divides by min(K, N): "
+         f"P(norm=ranked)@K]; TF-Ranking: precision [{_RANKED}]; XGBoost: pre@K [{_RANKED}]; "
+         f"CatBoost: PrecisionAt [{_RANKED}; {_WORST}]; Spark: precisionAt; RecBole: Precision; Elliot: Precision; "
+         f"Cornac: Precision; LensKit: Precision [{_RANKED}]; Recommenders: precision_at_k",
     "R": "ir_measures: R@K, Recall@K; ranx: recall@K; BEIR: Recall@K; BEIR: R_cap@K [divides by min(K, R): "
          "R(norm=min)@K]; MTEB: recall_at_K; torchmetrics: RetrievalRecall; torcheval: retrieval_recall; "
          f"TF-Ranking: recall; CatBoost: RecallAt [{_WORST}; 1 without relevant items]; Spark: recallAt; "
