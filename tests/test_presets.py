@@ -1,13 +1,15 @@
 """The presets give the peers' numbers: against the peers where they install, and against their published rules."""
 
+import copy
 import itertools
+import json
+import pickle
 from functools import partial
 
 import numpy as np
 import pytest
 
 import hitcurve as hc
-from hitcurve.presets import function_of
 
 # --- published rules, written anew ----------------------------------------------------------------------------
 
@@ -449,8 +451,7 @@ MEASURES = {"evaluate": "runs", "HitCurves.mean": "", "GainCurves.mean": "", "Hi
 def test_a_preset_of_another_measure_is_an_error(name, called):
     """With every function that takes presets: a number of the right measure, or an error that names a keyword."""
     preset, (measure, call) = hc.PRESETS[name], TAKE[called]
-    assert type(preset) is dict
-    right = function_of(preset)
+    right = preset.function
     try:
         value = call(**preset)
     except (TypeError, ValueError) as error:
@@ -462,6 +463,34 @@ def test_a_preset_of_another_measure_is_an_error(name, called):
     ours = MEASURES.get(right, "AP")
     assert measure == ours or (ours, measure) == ("ranking", "AP")  # whose function makes a HitCurve
     assert called != right or not isinstance(value, float) or value > 0
+
+
+@pytest.mark.parametrize("name", hc.PRESETS)
+def test_a_preset_calls_the_function_that_takes_it(name):
+    preset = hc.PRESETS[name]
+    owner, _, method = preset.function.partition(".")
+    of_mean = {key: value for key, value in preset.items() if method and key != "tiebreak"}
+    build = {key: value for key, value in preset.items() if key not in of_mean}
+    data = (*JUDGED, "AP") if owner == "evaluate" else (Y, S)
+    queries = {"qid": QID} if method or owner.startswith("mean") else {}
+    wanted = getattr(hc, owner)(*data, **queries, **build)
+    wanted = getattr(wanted, method)(**of_mean) if method else wanted
+    found = preset(*data, **queries)
+    assert found.means == wanted.means if owner == "evaluate" else found == wanted
+    if owner == "average_precision":
+        assert preset(Y, S, qid=QID) == hc.mean_average_precision(Y, S, qid=QID, **preset)
+
+
+def test_presets_are_dicts():
+    preset = hc.PRESETS["CatBoost mrr"]
+    curves = hc.HitCurves(Y, S, qid=QID)
+    assert preset(Y, S, qid=QID, measure="RR@2") == curves.mean("RR@2", ties="worst", empty="zero")
+    assert preset == {"measure": "RR", "ties": "worst", "empty": "zero"} == json.loads(json.dumps(preset))
+    assert repr(preset) == "HitCurves(...).mean(measure='RR', ties='worst', empty='zero')"
+    assert repr(hc.PRESETS["scikit-learn"]) == "average_precision(..., ties='threshold')"
+    for made in (pickle.loads(pickle.dumps(preset)), preset | {}, {**preset}):
+        assert type(made) is dict and made == preset
+    assert copy.deepcopy(preset) == preset
 
 
 def test_names_that_are_no_presets():

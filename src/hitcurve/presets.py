@@ -3,10 +3,64 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-__all__ = ["PRESETS", "function_of"]
+__all__ = ["PRESETS", "Preset"]
 
 
-class _Presets(dict[str, dict[str, Any]]):
+class Preset(dict[str, Any]):
+    """Keyword arguments that reproduce a number of another tool. A call of a preset calls the right function with them.
+
+    Attributes
+    ----------
+    function : str
+        What takes the arguments, by its name in ``hitcurve``.
+
+    Examples
+    --------
+    >>> import hitcurve as hc
+    >>> preset = hc.PRESETS["LightGBM map"]
+    >>> preset
+    mean_average_precision(..., normalize='min', empty='one', tiebreak='order')
+    >>> preset([1, 0, 0, 0], [0.5, 0.5, 0.9, 0.8], offsets=[0, 2, 4], k=10)
+    1.0
+    """
+
+    __slots__ = ()
+
+    @property
+    def function(self) -> str:
+        if "scores" in self:
+            return "evaluate"
+        if "measure" in self:
+            from hitcurve.measures import parse
+
+            return "HitCurves.mean" if "hits" in parse(self["measure"]).record.of else "GainCurves.mean"
+        if "num_relevant" in self:
+            return "HitCurve"
+        return "mean_ndcg" if "gain" in self else "mean_average_precision" if "empty" in self else "average_precision"
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        """Call the function with the arguments of the preset and with others, which replace those of the preset."""
+        from hitcurve.curves import gain, hit
+        from hitcurve.retrieval import evaluator
+
+        asked = {**self, **more}
+        owner, _, method = self.function.partition(".")
+        if owner == "average_precision" and not {"qid", "offsets", "empty"}.isdisjoint(asked):
+            owner = "mean_average_precision"
+        of_method = {key: asked.pop(key) for key in ("measure", "ties", "empty", "weights") if method and key in asked}
+        home = evaluator if owner == "evaluate" else hit if hasattr(hit, owner) else gain
+        made = getattr(home, owner)(*arguments, **asked)
+        return getattr(made, method)(**of_method) if method else made
+
+    def __repr__(self) -> str:
+        name = self.function.replace(".", "(...).")
+        return f"{name}({'' if '.' in name else '..., '}{', '.join(f'{key}={value!r}' for key, value in self.items())})"
+
+    def __reduce__(self) -> Any:  # a pickle has a plain dict: it names no class of this module, which may move
+        return dict, (dict(self),)
+
+
+class _Presets(dict[str, Preset]):
     """The presets by their names. A name that is unknown is an error with the near names."""
 
     def __missing__(self, name: object) -> NoReturn:
@@ -18,14 +72,7 @@ class _Presets(dict[str, dict[str, Any]]):
                        + ", ".join(map(repr, near or self)))
 
 
-#: Keyword arguments that reproduce another tool's numbers, in a dictionary for each tool and measure. A name is that of
-#: the tool, with the measure if it is not the tool's only one here or its first. Pass a preset as
-#: ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision``. Presets with ``empty`` go to
-#: ``mean_average_precision`` only, presets with ``gain`` to ``mean_ndcg``, and presets with ``measure`` to the method
-#: ``mean`` of ``HitCurves``, or of ``GainCurves`` if the measure uses levels. Presets of tools that read judgments and
-#: runs go to ``evaluate``, and ``"RDKit"`` goes to ``HitCurve``. The page "The numbers of other libraries" of the
-#: documentation says for each tool what else the tool does to the data, and what no argument can reproduce.
-PRESETS: dict[str, dict[str, Any]] = _Presets({
+_ARGUMENTS: dict[str, dict[str, Any]] = {
     # average_precision_score: a tie group enters at once. label_ranking_average_precision_score: a row is a query.
     "scikit-learn": {"ties": "threshold"},
     "scikit-learn label ranking": {"ties": "threshold", "empty": "one"},
@@ -79,17 +126,14 @@ PRESETS: dict[str, dict[str, Any]] = _Presets({
     # QueryAUC: a query with relevant items alone counts as 0 there, and is left out here.
     "CatBoost query auc": {"measure": "ROCAUC", "ties": "expected", "empty": "zero"},
     "CatBoost prauc": {"ties": "threshold", "interpolation": "trapezoid-from-1"},
-})
+}
 
-
-def function_of(preset: dict[str, Any]) -> str:
-    """The function that takes a preset, by its name in ``hitcurve``."""
-    if "scores" in preset:
-        return "evaluate"
-    if "measure" in preset:
-        from hitcurve.measures import parse
-
-        return "HitCurves.mean" if "hits" in parse(preset["measure"]).record.of else "GainCurves.mean"
-    if "num_relevant" in preset:
-        return "HitCurve"
-    return "mean_ndcg" if "gain" in preset else "mean_average_precision" if "empty" in preset else "average_precision"
+#: Keyword arguments that reproduce another tool's numbers, in a dictionary for each tool and measure. A name is that of
+#: the tool, with the measure if it is not the tool's only one here or its first. Call a preset with the data,
+#: ``hc.PRESETS["LightGBM map"](y, s, offsets=offsets, k=10)``, or pass it to a function, as
+#: ``**hc.PRESETS["scikit-learn"]`` to ``average_precision`` or ``mean_average_precision``. Presets with ``empty`` go to
+#: ``mean_average_precision`` only, presets with ``gain`` to ``mean_ndcg``, and presets with ``measure`` to the method
+#: ``mean`` of ``HitCurves``, or of ``GainCurves`` if the measure uses levels. Presets of tools that read judgments and
+#: runs go to ``evaluate``, and ``"RDKit"`` goes to ``HitCurve``. The page "The numbers of other libraries" of the
+#: documentation says for each tool what else the tool does to the data, and what no argument can reproduce.
+PRESETS: dict[str, Preset] = _Presets((name, Preset(arguments)) for name, arguments in _ARGUMENTS.items())
