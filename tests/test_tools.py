@@ -96,6 +96,16 @@ def test_gauc_of_each_tool():
         assert ours == pytest.approx(sum(a * w for a, w in zip(areas, shares, strict=True)) / sum(shares))
 
 
+def test_label_ranking_loss_of_scikit_learn():
+    metrics = pytest.importorskip("sklearn.metrics")
+    rng = np.random.default_rng(31)
+    for _ in range(50):
+        y, score = rng.integers(0, 2, (3, 6)), rng.integers(0, 4, (3, 6)).astype(float)
+        y[:, :2] = 1, 0
+        ours = 1 - hc.HitCurves(y, score).roc_auc(ties="worst").mean()
+        assert metrics.label_ranking_loss(y, score) == pytest.approx(ours, abs=1e-15)
+
+
 def test_ncrr_of_cornac():
     """Its rule, written anew. Its ideal order has at most as many items as the list, so a short list counts more."""
     rng = np.random.default_rng(28)

@@ -104,7 +104,14 @@ _UNCLEAR = {
     "mar": "Elliot's MAR is the mean of R@1, R@2, ..., R@K, which has no name here",
     "lauc": "Elliot's LAUC is ROC AUC of the first K items, which has no name here; the area up to a false "
             "positive rate is ROCAUC(max_fpr=0.1)",
-    "pauc": "the area up to a false positive rate is ROCAUC(max_fpr=0.1)",
+    **dict.fromkeys(("pauc", "partialauc"), "the area up to a false positive rate is ROCAUC(max_fpr=0.1)"),
+    **dict.fromkeys(("rbo", "rankbiasedoverlap"), "rank-biased overlap compares two rankings: it is hitcurve.rbo"),
+    **dict.fromkeys(("handtill", "multiclassrocauc"), "the area of several classes is hitcurve.multiclass_roc_auc"),
+    **dict.fromkeys(("roccurve", "calcroc", "precisionrecallcurve", "detcurve"),
+                    "curves have no name here: HitCurve has the methods roc_curve and precision_recall_curve, and "
+                    "hitcurve.compat.sklearn_metrics has det_curve"),
+    "runid": "it is the tag of a run, which `hitcurve trec --format trec` prints",
+    "relstring": "it is a text, which Evaluation.level_strings and `hitcurve trec --format trec` have",
     "adjustedlogauc": "the adjusted logAUC is logAUC(adjusted)",
     "topkaccuracy": "BEIR's top-k accuracy is Success@K",
     "auc": "the area under the ROC curve is ROCAUC; the area under the precision-recall curve is AP",

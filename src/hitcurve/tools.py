@@ -82,8 +82,9 @@ _PEERS = {
     "Success": "ir_measures: Success@K; ranx: hit_rate@K; BEIR: Accuracy@K; MTEB: hit_rate_at_K; "
                "torchmetrics: RetrievalHitRate; torcheval: hit_rate; TF-Ranking: hits; "
                "TF-Recommenders: top_K_categorical_accuracy; RecBole: Hit; Elliot: HR; LensKit: Hit",
-    "ROCAUC": "scikit-learn: roc_auc_score; RDKit: CalcAUC [ties in the order of the rows]; torchmetrics: BinaryAUROC, "
-              "RetrievalAUROC; torcheval: binary_auroc; LightGBM: auc [of the items of all queries together]; "
+    "ROCAUC": "scikit-learn: roc_auc_score; scikit-learn: label_ranking_loss [1 - ROCAUC(ties=worst)]; "
+              "RDKit: CalcAUC [ties in the order of the rows]; torchmetrics: BinaryAUROC, RetrievalAUROC; "
+              "torcheval: binary_auroc; LightGBM: auc [of the items of all queries together]; "
               "XGBoost: auc [of data with groups it also counts pairs of equal labels]; CatBoost: AUC; "
               "CatBoost: QueryAUC [a query of relevant items alone counts as 0]; Spark: areaUnderROC; RecBole: AUC; "
               "RecBole: GAUC [the mean over users, weighted by their relevant items]; Elliot: AUC, GAUC [GAUC is the "
@@ -105,6 +106,7 @@ _PEERS = {
             "gains 1]; Elliot: nDCG [gain 2^(rating - threshold + 1) - 1]; Elliot: nDCGRendle2020 [every relevant item "
             "gains 1]; Cornac: NDCG; LensKit: NDCG; Recommenders: ndcg_at_k",
     "NCRR": "Cornac: NCRR [the ideal order has at most as many items as were ranked]",
+    "AG": f"CatBoost: AverageGain [divides by min(K, N); {_WORST}]",
     "ERR": "ir_measures: ERR@K; CatBoost: ERR [the label itself is the chance to stop]",
     "RBP": "ir_measures: RBP; cwl_eval: RBP@p; ranx: rbp.p; LensKit: RBP [p is 0.85 by default]",
     "INSQ": "ir_measures: INSQ; cwl_eval: INSQ-T",
@@ -147,7 +149,8 @@ NOT_OURS = (
      "RecBole: ItemCoverage; Elliot: ItemCoverage, UserCoverage, UserCoverageAtN; Recommenders: catalog_coverage, "
      "distributional_coverage"),
     ("novelty: how unknown the listed items are", "Elliot: EFD, EPC; Recommenders: novelty, historical_item_novelty"),
-    ("serendipity: how unexpected the relevant items are", "Recommenders: serendipity, user_serendipity"),
+    ("serendipity: how unexpected the relevant items are",
+     "Recommenders: serendipity, user_serendipity, user_item_serendipity"),
     ("diversity: how far the items of one list lie apart (intra-list distance)",
      "LensKit: ILS; Recommenders: diversity, user_diversity"),
     ("concentration: how evenly the lists share the items out",
@@ -155,6 +158,10 @@ NOT_OURS = (
      "RankBiasedEntropy"),
     ("popularity: how popular the listed items are",
      "RecBole: AveragePopularity, TailPercentage; Elliot: APLT, ACLT; LensKit: MeanPopRank"),
+    ("error: how far predicted ratings or probabilities are from the true ones",
+     "scikit-learn: log_loss, brier_score_loss, mean_squared_error; LightGBM: binary_logloss, cross_entropy; XGBoost: "
+     "logloss, rmse; CatBoost: Logloss, BrierScore; RecBole: RMSE, MAE, LogLoss; Elliot: RMSE, MAE, MSE; Cornac: RMSE, "
+     "MAE, MSE; LensKit: RMSE, MAE; Recommenders: rmse, mae, rsquared, exp_var, logloss"),
 )  # fmt: skip
 
 

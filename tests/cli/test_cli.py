@@ -326,7 +326,11 @@ def test_the_list_of_measures(capsys):
 def test_measures_by_what_other_tools_call_them(capsys):
     """A name of another tool, in any case; a name of several measures; a tool."""
     for name, found in (("RetrievalMAP", ["AP"]), ("hits", ["Hits", "Success"]), ("ndcg_score", ["nDCG"]),
-                        ("auc", ["ROCAUC"]), ("map", ["AP"]), ("MAP:top=10", ["AP"])):  # fmt: skip
+                        ("auc", ["ROCAUC"]), ("map", ["AP"]), ("MAP:top=10", ["AP"]), ("map@10-", ["AP"]),
+                        ("AverageGain:top=5", ["AG"]), ("label_ranking_loss", ["ROCAUC"]), ("ndcg_cut", ["nDCG"]),
+                        ("iprec_at_recall", ["IPrec"]), ("P.5,10", ["P"]), ("RBP@0.8", ["RBP"]),
+                        ("set", ["NumRet", "NumRel", "NumRelRet", "NumQ", "SetP", "SetR", "SetF", "SetAP", "Utility"]),
+                        ("enrichment_factor", ["EF"]), ("roc_auc", ["ROCAUC"])):  # fmt: skip
         status, out, err = run(capsys, "measures", name)
         assert (status, err) == (0, "")
         assert re.findall(r"^(\w+)\ndefinition: ", out, re.M) == found, name
@@ -337,7 +341,10 @@ def test_measures_by_what_other_tools_call_them(capsys):
     assert "\nP           pre@K: divides by min(K, N): P(norm=ranked)@K\n" in out
     assert "other tools: RDKit (CalcRIE: ties in the order of the rows)" in out
     assert max(map(len, out.splitlines())) <= 88
-    for name, problem in (("coverage", "RecBole (ItemCoverage)"), ("nope", "there is no measure 'nope'")):
+    for name, problem in (("coverage", "RecBole (ItemCoverage)"), ("nope", "there is no measure 'nope'"),
+                          ("rmse", "XGBoost (logloss, rmse)"), ("rbo", "it is hitcurve.rbo"), ("runid", "the tag of a"),
+                          ("det_curve", "hitcurve.compat.sklearn_metrics has det_curve"),
+                          ("P@x", "'x' is not a cutoff")):  # fmt: skip
         status, out, err = run(capsys, "measures", name)
         assert (status, out) == (2, "")
         assert problem in err

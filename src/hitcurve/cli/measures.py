@@ -7,8 +7,9 @@ import re
 from textwrap import fill
 from typing import Any
 
-from hitcurve.cli.common import WIDTH, Option, command, measure
-from hitcurve.measures import MEASURES, Definition
+from hitcurve.cli.common import WIDTH, Option, command
+from hitcurve.measures import MEASURES, Definition, parse
+from hitcurve.retrieval.trec_eval import expand
 from hitcurve.tools import TOOLS, measures_of, peers
 
 __all__ = ["add"]
@@ -24,7 +25,7 @@ examples:
 
 def add(commands: Any) -> None:
     how = {"nargs": "*", "type": _asked}
-    text = "a measure, such as AP or P@10, by its name in any tool; or a tool (default: all measures)"
+    text = "a measure, such as AP or P@10, by its name in any tool; a tool; a set of trec_eval (default: all measures)"
     options: list[Option] = [("names", "MEASURE", text, how)]
     about = "List all measures, or print the definition, source and names of the measures that you name."
     text = "list the measures, or explain some of them"
@@ -38,12 +39,15 @@ def _asked(text: str) -> str | list[Definition]:
     if named or tools:
         return named or tools[0]
     try:
-        return [measure(text).record]
-    except argparse.ArgumentTypeError as error:
-        theirs = measures_of(text) if re.search("no measure|needs a cutoff", str(error)) else []
-        if not theirs:
-            raise
-        return [record for record in MEASURES if record.name in theirs]
+        found = {entry.measure.record.name for entry in expand(text) if entry.measure is not None}
+        found = found or {parse(text).record.name}  # or an error: runid of trec_eval is no measure
+    except ValueError as error:
+        elsewhere = re.search("no measure|needs a cutoff|'[^']+' is not a cutoff", str(error))
+        found = {*measures_of(text)} if elsewhere else set()
+        found = found or {record.name for record in MEASURES if record.method == text}
+        if not found:
+            raise argparse.ArgumentTypeError(str(error)) from None
+    return [record for record in MEASURES if record.name in found]
 
 
 def _run(options: argparse.Namespace) -> str:
