@@ -1643,13 +1643,16 @@ def group_preference_r(order, groups, *, pairs="all"):
 def preference_r(order, group, pairs):
     both, level = pairs == "both", {doc: value for levels in group for doc, value in levels.items()}
     ranked = [*(doc for doc in order if doc in level), *sorted(level.keys() - set(order))]
-    relevant, others = ([doc for doc in ranked if (level[doc] > 0) == of] for of in (True, False))
+    relevant = [doc for doc in ranked if level[doc] > 0]
+    # Levels below 0 of a group with subgroups are of neither kind.
+    others = [doc for doc in ranked if level[doc] == 0 or (level[doc] < 0 and len(group) == 1)]
     R, N = (sum(doc in order or not both for doc in docs) for docs in (relevant, others))
     found = counted(order, preferences_of(group), pairs)
     if R >= N:  # as if there were R - N more, below all others
         found += [doc in order for doc in relevant if doc in order or not both] * (R - N)
         found += [False] * (R - N) * (len(relevant) - R)  # counted by all relevant documents
     else:
+        group = group if len(group) > 1 else [{doc: max(one, 0) for doc, one in group[0].items()}]
         kept = others[: R if len(group) == 1 else len(relevant)]
         found = counted(order, {pair for pair in preferences_of(group) if not {*pair} & {*others} - {*kept}}, pairs)
         if len(group) == 1:  # each of the others against the first R of them, as if it were preferred

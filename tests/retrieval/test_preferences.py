@@ -74,7 +74,7 @@ def worlds(draw):
     docs = draw(st.permutations("abcdef"))
     groups = []
     for _ in range(draw(st.integers(1, 3))):
-        hidden = {doc: draw(st.integers(0, 3)) for doc in docs}
+        hidden = {doc: draw(st.integers(-2, 3)) for doc in docs}
         subgroups = draw(st.lists(st.sets(st.sampled_from("abcdef"), min_size=1), min_size=1, max_size=3))
         groups.append([{doc: hidden[doc] * factor for doc in sorted(some)}
                        for some, factor in zip(subgroups, (1, 2.5, 0.5), strict=False)])  # fmt: skip
