@@ -186,7 +186,14 @@ def subtopics(n, rng):
         hc.compare(levels, {"a": score, "b": -score}, n_resamples=50, rng=1)
         refused(lambda levels=levels: hc.SubtopicCurve(-levels - 1, score))
         refused(lambda curve=curve: curve.subtopic("x"))
+    levels = rng.integers(0, 3, (n, 4)) * (rng.random((n, 4)) < 0.2)
+    for kind, dtype in (("u1", "f4"), ("i8", "i8"), ("f4", "f8"), ("f8", "u8")):
+        hc.SubtopicCurve(levels.astype(kind), (9 * score).astype(dtype), lower_is_better=True).alpha_ndcg(5)
+    measures(hc.SubtopicCurves(levels, score, offsets=[0, n // 3, n // 3, n], tiebreak=-np.arange(n)))
+    measures(hc.SubtopicCurves(levels, np.where(score > 1, score, np.nan), qid=[f"q{q}" for q in qid], nan_policy="worst"))
+    hc.SubtopicCurve(levels, score, subtopics="abcd", tiebreak="order").subtopic("a").average_precision()
     hc.SubtopicCurve(levels[:6, :2] > 0, score[:6]).alpha_ndcg(ideal="exact")
+    refused(lambda: hc.SubtopicCurve(levels, score[1:]))
 
 
 def drawn(n, rng):
@@ -220,6 +227,37 @@ def retrieval(n, rng):
             hc.evaluate(judged, [run, run], ["AP", "P@5", "RR"], ties=ties, workers=2, judged_only=True)
         refused(lambda run=run, judged=judged: hc.evaluate(judged, {**run, "score": np.full(n, np.nan)}))
     hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.5, "b": 2.5, "c": 2.5}}, "all_trec")
+    several(topic, doc, score, rng)
+
+
+def several(topic, doc, score, rng):
+    """Two rankings, judgments of several users and judgments by subtopic."""
+    n = len(topic)
+    columns = {"query_id": topic, "doc_id": doc, "relevance": rng.integers(0, 4, n)}
+    run = {"query_id": topic, "doc_id": doc, "score": score}
+    for kind in (np.asarray, lambda ids: [f"d{i}" for i in ids]):
+        ids = {"query_id": kind(topic), "doc_id": kind(doc)}
+        groups = {**columns, **ids, "group": kind(rng.integers(0, 2, n)), "subgroup": kind(np.arange(n) // 9)}
+        for form, names in (("prefs", "all_prefs"), ("qrels_prefs", "all_prefs"), ("qrels_jg", "qrels_jg")):
+            if form == "prefs":  # levels that do not contradict each other
+                groups["relevance"] = 1 + doc % 4
+            judgments = hc.read_qrels(groups, format=form)
+            for ties in ("docid", "expected"):
+                if form != "prefs" or ties == "docid":  # a tie may decide which documents are the first R
+                    hc.evaluate(pickle.loads(pickle.dumps(judgments)), {**run, **ids}, names, ties=ties)
+            groups["relevance"] = columns["relevance"]
+        refused(lambda groups=groups: hc.read_qrels({**groups, "relevance": np.full(n, np.nan)}, format="prefs"))
+        judged = {**columns, **ids, "subtopic": kind(rng.integers(0, 3, n))}
+        found = hc.evaluate(judged, {**run, **ids}, ["alpha_nDCG@5", "P_IA@5", "AP"], subtopics=True)
+        found.curves(subtopics=True).err_ia()
+        for variant in "abw":
+            hc.rbo({**run, **ids}, {**run, **ids, "score": rng.permutation(score)}, ties=variant)
+    for variant in "abw":
+        hc.rbo(np.arange(9), [3, 1], p=0.5, ties=variant)
+        hc.rbo(score, rng.permutation(score), scores=True, ties=variant)
+        hc.rbo({"a": 1.0, "b": 1.0}, {"b": 2.0, "c": 1.0}, ties=variant)
+    refused(lambda: hc.rbo(["a", "a"], ["a"]))
+    refused(lambda: hc.rbo(["a"], ["a"], p=1.0))
 
 
 def main():

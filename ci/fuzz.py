@@ -40,7 +40,7 @@ if re.search(r"--(work|case)[ =]\d*[13579](?!\d)", " ".join(sys.argv)):  # an od
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from fuzzing import arguments as args
-from fuzzing import entries, extremes, gains, mixed, parquet, rankings, runs, states
+from fuzzing import bundles, entries, extremes, gains, mixed, parquet, rankings, runs, states
 from fuzzing.draws import PROMISED, AtherisDraw, Boom, Draw
 
 from hitcurve import measures
@@ -54,7 +54,7 @@ SHARES = {
     extremes.extreme_weights: 3, extremes.extreme_counts: 1, extremes.readings: 3, extremes.perfect: 2,
     extremes.levels: 2, extremes.thresholds: 2, runs.bounds_over_orders: 1, runs.strings_of_levels: 1,
     runs.numbers_in_text: 2, args.array_arguments: 4, args.differences: 1, **gains.SHARES, **mixed.SHARES,
-    **states.SHARES, **states.IN_CHILDREN, **parquet.SHARES,
+    **bundles.SHARES, **states.SHARES, **states.IN_CHILDREN, **parquet.SHARES,
 }  # fmt: skip
 if find_spec("pyarrow"):
     SHARES[rankings.by_group] = 1

@@ -6,8 +6,8 @@ usage: fuzz_trec.py [--unguided] [SECONDS]
            one input again: a failure and a crash leave theirs in a file
 
 Whatever the bytes, they are read or refused with the line named; the file read query by query and the file read as a
-whole say the same; nothing crashes or hangs. With atheris, guided by coverage of the slow reader, whose branches
-are those of the fast one; without, by random changes.
+whole say the same; judgment groups are those that a slow reader makes of the lines; nothing crashes or hangs. With
+atheris, guided by coverage of the slow reader, whose branches are those of the fast one; without, by random changes.
 """
 
 import argparse
@@ -20,14 +20,21 @@ import struct
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
+import hitcurve as hc
 from hitcurve.retrieval import runs
+from hitcurve.retrieval.groups import GROUPED, groups_of_text
 
 LONGEST = 5000  # bytes of an input
 REFUSED = re.compile(r"f(, line \d+)?: ")
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+MEASURES = ("NumPref", "NumPrefMet", "Pref(pairs=any)", "PairPref", "GroupPref", "GroupPrefR")
 SEEDS = (
     b"q1 0 a 1\nq1 0 b 0\n\x00q1 Q0 a 1 3.5 tag\nq1 Q0 b 2 2.5 tag\n",
+    b"q u s a 2\nq u s b 1\nq u t b 3\nq u t c 0.5\n# x\nq v s a 0\nr u s a 1\nq v s c 1\n\x00q Q0 a 1 3 t",
+    b"q u a 1\r\nq u b 0\nq v\ta  1e0\n\nr v b -1\nr v a 2.5\n\x00q Q0 b 1 3 t\nr Q0 a 1 1 t\nq Q0 a 2 3 t",
     b"q\t0\tx\t-1\r\n# note\n\x00q Q0 x 1 1e-3 t\n\nq Q0 y 2 .5 t\nr Q0 x 1 -inf t\nq Q0 z 3 12.345678901234567 t",
 )
 PIECES = b"\n . .\t.q1.Q0.nan.inf.1e400.12345678901234567890.-.#.\x00.a".split(b".")
@@ -45,6 +52,7 @@ def attempt(read, *arguments):
 def one(data):
     judgments, _, run = data.partition(b"\x00")
     for strict in (True, False):
+        groups(judgments, strict)
         qrels = attempt(runs.Qrels.from_buffer, judgments, "f", strict)
         whole = attempt(runs.Run.from_buffer, run, "f", strict)
         if isinstance(qrels, str):
@@ -62,6 +70,48 @@ def one(data):
         for text in (judgments, run):
             with contextlib.suppress(ValueError):
                 slow(text)
+
+
+def groups(judgments, strict):
+    """Judgments in the formats with groups, against the same lines as dicts."""
+    for form, kinds in GROUPED.items():
+        found = attempt(groups_of_text, judgments, "f", form, strict)
+        nested, run, good = {}, {}, True
+        for line in judgments.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+            fields = line.split()
+            if fields and not fields[0].startswith(b"#"):
+                good = good and len(fields) == len(kinds) and put(nested, fields, form == "qrels_jg", strict)
+                run.setdefault(text_of(fields[0]), {})[text_of(fields[-2:][0])] = len(line) % 3 / 2
+        try:
+            wanted = hc.read_qrels(nested, format=form) if good else None
+        except ValueError:
+            wanted = None
+        if isinstance(found, str) or wanted is None:
+            assert isinstance(found, str) and wanted is None, (form, strict, found, nested)
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            values = [hc.evaluate(one, run, MEASURES).to_dict()["queries"] for one in (found, wanted)]
+        assert values[0] == values[1], (form, strict, values)
+
+
+def put(nested, fields, whole, strict):
+    """Add the judgment of a line to the dicts; whether it is a judgment."""
+    *path, doc, level = fields
+    match = NUMBER.match(level) if not whole else re.match(rb"[-+]?\d+", level)
+    if strict and not (match and match[0] == level):
+        return False
+    value = float(match[0]) if match else 0.0
+    for name in path:
+        nested = nested.setdefault(text_of(name), {})
+    if text_of(doc) in nested or abs(value) == float("inf"):
+        return False
+    nested[text_of(doc)] = value
+    return True
+
+
+def text_of(name):
+    return name.decode("utf-8", "surrogateescape")
 
 
 def slow(text):

@@ -260,7 +260,9 @@ def some(draw, names):
 
 def a_curve(draw):
     label, score = small_ranking(draw)
-    one, many = draw.pick([(hc.HitCurve, hc.HitCurves), (hc.GainCurve, hc.GainCurves)])
+    one, many = draw.pick(KINDS)
+    if one is hc.SubtopicCurve:
+        label = np.stack([label, label[::-1]], axis=1)
     return draw.pick([lambda: one(label, score), lambda: many(label, score, offsets=[0, 0, len(label)])])()
 
 
@@ -274,17 +276,22 @@ def source(draw):
     return {name: draw.pick([anything(draw), [1, 2], ["a", "b"]]) for name in draw.pick(names)}
 
 
+def source_of_columns(draw):
+    return {name: draw.pick([anything(draw), [1, 2], ["a", "b"]]) for name in ("query_id", "doc_id", "relevance")}
+
+
 def anything_hashable(draw):
     value = anything(draw)
     return value if isinstance(value, int | float | str | bytes | None | tuple) else "q"
 
 
+KINDS = [(hc.HitCurve, hc.HitCurves), (hc.GainCurve, hc.GainCurves), (hc.SubtopicCurve, hc.SubtopicCurves)]
 METHODS = {
     cls: sorted(
         name for name in dir(cls) if not name.startswith("_") and callable(getattr(cls, name))
         and name not in ("plot", "interval", "resample", "p_value")
     )
-    for cls in (hc.HitCurve, hc.HitCurves, hc.GainCurve, hc.GainCurves)
+    for kinds in KINDS for cls in kinds
 }
 GAINS = ("unretrieved", "tiebreak", "lower_is_better", "nan_policy", "workers")
 READ_GAINS = ("k", "gain", "discount", "ties", "ideal_k", "max_level", "p")
@@ -292,7 +299,7 @@ READ_GAINS = ("k", "gain", "discount", "ties", "ideal_k", "max_level", "p")
 
 def anywhere(draw):
     """Any objects as the arguments of any entry."""
-    entry = draw.whole(0, 24)
+    entry = draw.whole(0, 28)
     y, s = anything(draw), anything(draw)
     if draw.chance(2):
         y, s = (dressed(draw, array) for array in small_ranking(draw))
@@ -369,12 +376,27 @@ def anywhere(draw):
             s, *([anything(draw), anything(draw)] if draw.chance(3) else [[0, 1], [1, 1]]), *levels,
             num_items=anything(draw) if draw.chance(2) else 3, **some(draw, ("unretrieved", "lower_is_better")),
         ).err()  # fmt: skip
+    elif entry == 22:
+        form = draw.pick(["prefs", "qrels_prefs", "qrels_jg", anything(draw)])
+        hc.read_qrels(draw.pick([source(draw), {"q": {"u": source(draw)}}]), format=form, **some(draw, ("strict",)))
+    elif entry == 23:
+        columns = {"group": ["u", "v"], "subgroup": ["s", "s"], "subtopic": [1, 2]}
+        options = {"subtopics": True} if draw.chance(2) else {"format": draw.pick(["prefs", "qrels_jg"])}
+        hc.read_qrels({**columns, **source_of_columns(draw)}, **options)
+    elif entry == 24:
+        one, other = draw.pick([(y, s), (source(draw), source(draw)), (["a", "b"], [anything(draw), "b"])])
+        hc.rbo(one, other, **some(draw, ("p", "ties", "scores", "missing")))
+    elif entry == 25:
+        many = draw.chance(2)
+        y = draw.pick([y, np.stack([np.asarray(y)] * 2, axis=-1) if isinstance(y, np.ndarray) else y])
+        options = ("subtopics", *GAINS, *(("qid", "offsets") if many else ()))
+        (hc.SubtopicCurves if many else hc.SubtopicCurve)(y, s, **some(draw, options)).alpha_dcg()
     else:
         curve = a_curve(draw)
         method = getattr(curve, draw.pick(METHODS[type(curve)]))
         arguments = [anything(draw) for _ in range(draw.pick([0, 0, 1, 1, 2]))]
-        options = ("fraction", "alpha", "beta", "fpr", "min_fpr", "adjusted", "empty")
+        options = ("fraction", "alpha", "beta", "fpr", "min_fpr", "adjusted", "empty", "weights", "ideal", "normalize")
         method(*arguments, **some(draw, (*READ, *options, *READ_GAINS)))
         curve == anything(draw), hash(curve), repr(curve), len(curve)
-        if isinstance(curve, hc.HitCurves | hc.GainCurves):
+        if isinstance(curve, hc.HitCurves | hc.GainCurves | hc.SubtopicCurves):
             curve[anything(draw)]
