@@ -398,6 +398,13 @@ def test_frames_are_the_same_as_lines(tmp_path, form):
         assert hc.evaluate(hc.read_qrels(renamed, format=form), run, names).means == wanted
 
 
+def test_judgments_that_were_read_keep_their_format():
+    judgments = hc.read_qrels(COLUMNS, format="prefs")
+    assert hc.read_qrels(judgments) is hc.read_qrels(judgments, format="prefs") is judgments
+    with pytest.raises(ValueError, match="qrels was read with format='prefs', not 'qrels_jg'"):
+        hc.read_qrels(judgments, format="qrels_jg")
+
+
 def test_json(tmp_path):
     text = '{"q": {"u": {"a": 2, "b": 1}, "v": {"b": 0.5}}}'
     path = written(tmp_path, text, "judged.json")

@@ -130,6 +130,8 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
     if by_subtopic and (isinstance(source, JudgmentGroups) or format in GROUPED):
         raise ValueError("subtopics=True cannot be combined with judgment groups")
     if isinstance(source, JudgmentGroups):
+        if format not in (None, source.format):
+            raise ValueError(f"{source.source} was read with format={source.format!r}, not {format!r}")
         return source
     if format in GROUPED:
         groups = _grouped(source, "qrels", check_flag(strict, "strict"), format)
