@@ -190,7 +190,8 @@ def subtopics(n, rng):
     for kind, dtype in (("u1", "f4"), ("i8", "i8"), ("f4", "f8"), ("f8", "u8")):
         hc.SubtopicCurve(levels.astype(kind), (9 * score).astype(dtype), lower_is_better=True).alpha_ndcg(5)
     measures(hc.SubtopicCurves(levels, score, offsets=[0, n // 3, n // 3, n], tiebreak=-np.arange(n)))
-    measures(hc.SubtopicCurves(levels, np.where(score > 1, score, np.nan), qid=[f"q{q}" for q in qid], nan_policy="worst"))
+    named = [f"q{q}" for q in qid]
+    measures(hc.SubtopicCurves(levels, np.where(score > 1, score, np.nan), qid=named, nan_policy="worst"))
     hc.SubtopicCurve(levels, score, subtopics="abcd", tiebreak="order").subtopic("a").average_precision()
     hc.SubtopicCurve(levels[:6, :2] > 0, score[:6]).alpha_ndcg(ideal="exact")
     refused(lambda: hc.SubtopicCurve(levels, score[1:]))

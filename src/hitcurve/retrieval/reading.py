@@ -207,7 +207,7 @@ def _groups_of_frame(source: Any, name: str, strict: bool, format: str) -> Judgm
         lengths = [many(len(one), "rows") for one in (*texts, values)]
         raise ValueError(f"{name}: its columns have {', '.join(lengths[:-1])} and {lengths[-1]}")
     whose_row = np.arange(len(values)), texts[0], texts[-1]
-    numbers = _numbers(values, "relevance", name, *whose_row)
+    numbers = _numbers_of(values, "relevance", name, *whose_row)
     ids = [[encoded(one, kind, name) for one in column] for kind, column in zip(kinds, texts, strict=True)]
     return groups_of_columns(ids, numbers, name, format, strict, lambda row: f"{name}, row {row}",
                              lambda row: f"{name}: the relevance in row {row}{whose(row, *whose_row)}")
