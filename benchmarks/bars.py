@@ -23,6 +23,7 @@ import data
 import growth
 import numpy as np
 import peers
+import twins
 
 import hitcurve as hc
 from hitcurve.measures import parse
@@ -282,6 +283,36 @@ def against_scikit_learn(options, row, made, least=0.0):
     against(options, row, ours, theirs, theirs, least=least, invert=True)
 
 
+def sums_over_ranks(options):
+    """Curves made from arrays, and their mean, on both sides."""
+    for name, twin, ties in (
+        ("SDCG(max_rel=4)@1000", partial(twins.sdcg, k=1_000), True),
+        ("BPM(T=1,max_rel=4)@1000", partial(twins.bpm, k=1_000), False),
+        ("NERR8(max_rel=4,ties=best)@1000", partial(twins.nerr8, k=1_000), True),
+        ("P_IA@20", partial(twins.p_ia, k=20), True),
+        ("StRecall@20", partial(twins.strec, k=20), True),
+    ):
+        row = Row(f"{name}, 10,000 x 1,000, five subtopics{', ties' * ties}", "nDCG of the same", 2.0)
+        yield row, partial(of_subtopics, options, row, name, twin, ties)
+    row = Row("alpha_nDCG, 10,000 x 1,000, five subtopics, ties", "MAP of the same", 8.0)
+    yield row, partial(of_subtopics, options, row, "alpha_nDCG", twins.alpha_ndcg, True)
+
+
+def of_subtopics(options, row, name, twin, ties):
+    levels, s = data.topics(options.size(10_000), 1_000, 4, ties)
+    highest = levels.max(axis=2)
+    if name == "alpha_nDCG":
+        theirs = partial(hc.mean_average_precision, highest > 0, s)
+    else:
+        theirs = lambda: hc.GainCurves(highest, s).mean("nDCG")  # noqa: E731
+    by_subtopic = parse(name).record.of == ("subtopics",)
+
+    def ours():
+        return (hc.SubtopicCurves(levels, s) if by_subtopic else hc.GainCurves(highest, s)).mean(name)
+
+    against(options, row, ours, theirs, lambda: twin(levels, s))
+
+
 def small_calls(options):
     for n, relevant, target in ((10, 2, 0.20), (100, 5, 0.30)):
         y, s = data.one_ranking("normal", n, relevant)
@@ -455,6 +486,7 @@ PARTS = (
     readings,
     many_queries,
     graded,
+    sums_over_ranks,
     small_calls,
     workers,
     memory,

@@ -93,6 +93,22 @@ def unsorted_queries(n, queries, share, seed=2004):
     return y, rng.standard_normal(n) + y, rng.integers(0, queries, n)
 
 
+def topics(queries, items, judged, ties=True, seed=2004):
+    """2-D, with five subtopics: levels (`judged` items of each subtopic have 1 to 4), and signed scores.
+
+    With `ties` the scores have two decimals. Without, no two scores of a query are equal.
+    """
+    rng = np.random.default_rng(seed)
+    levels = np.zeros((queries, items, 5), np.uint8)
+    for topic in range(5):
+        place = np.argpartition(rng.random((queries, items), np.float32), judged, axis=1)[:, :judged]
+        np.put_along_axis(levels[..., topic], place, rng.integers(1, 5, place.shape, np.uint8), axis=1)
+    s = rng.permuted(np.tile(np.linspace(-3, 3, items), (queries, 1)), axis=1) + 7e-4 * (levels > 0).sum(axis=2)
+    if ties:
+        s = (rng.standard_normal((queries, items)) + (levels > 0).any(axis=2)).round(2)
+    return levels, s.astype(np.float32)
+
+
 def split(y, s, offsets):
     """(labels, scores) of each query."""
     return [(y[a:b], s[a:b]) for a, b in pairwise(offsets)]

@@ -227,6 +227,8 @@ PEERS = (
         tensors,
         tolerance=1e-3,  # its counts and sums are float32
     ),
+    Peer("cwl_eval", "cwl-eval", "cwl", "order"),
+    Peer("pyndeval", "pyndeval", "pyndeval", "order"),
     Peer("np.sort of the scores", "numpy", "numpy", None, sort_only, sort_only),
     Peer("sum of the scores", "numpy", "numpy", None, sum_only, sum_only),
 )

@@ -28,7 +28,12 @@ TASKS = (
 )
 LIBRARIES = ("scikit-learn", "argsort, in numpy", "pytrec_eval", "ranx")
 # What each is given; it is built before the time is taken.
-GIVEN = {"pytrec_eval": "pytrec_eval, of dicts", "ranx": "ranx, of its `Qrels` and `Run`"}
+GIVEN = {
+    "pytrec_eval": "pytrec_eval, of dicts",
+    "ranx": "ranx, of its `Qrels` and `Run`",
+    "cwl_eval": "cwl_eval, of ranked gains",
+    "pyndeval": "pyndeval, of its documents",
+}
 
 
 def time(seconds):
@@ -86,8 +91,9 @@ def provenance(machine, lines):
         "The time of hitcurve. The other columns have the times of others as multiples of it: "
         + ("bold where another library is faster. " if faster else "no other library is faster in any row. ")
         + "Brackets have the relative error against an independent count under the library's own reading of ties. "
-        "Sorts and sums are there for scale, and no answers to the same question. All are given arrays, but pytrec_eval"
-        " and ranx, whose dicts and objects are built before. The minimum of several rounds, one thread."
+        "Sorts and sums are there for scale, and no answers to the same question. All are given arrays, but"
+        " pytrec_eval, ranx, cwl_eval and pyndeval, whose dicts and objects are built before. The minimum of several"
+        " rounds, one thread."
     )
     yield versions(machine)
     command = machine["command"] + " --benchmark-json=speed.json"
