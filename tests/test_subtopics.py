@@ -186,6 +186,12 @@ def test_the_greedy_order_takes_the_first_of_equal_items():
             assert_value(getattr(curve, method)(3), getattr(reference, method)(query, 3))
 
 
+def test_levels_do_not_change_the_greedy_order():
+    flags = hc.SubtopicCurves(LABELS > 0, SCORES, offsets=OFFSETS, unretrieved=[one > 0 for one in MISSING])
+    for k in (None, [1, 2, 5]):
+        np.testing.assert_array_equal(MANY.alpha_ndcg(k, alpha=0.7), flags.alpha_ndcg(k, alpha=0.7))
+
+
 def test_the_search_for_the_best_order_has_a_limit():
     labels = np.random.default_rng(0).integers(0, 2, (30, 12))
     words = r"ideal='exact': query 0 has .* takes at most 100000 steps: use ideal='greedy' or a smaller k"
@@ -263,6 +269,13 @@ def test_the_columns_of_a_frame_are_subtopics(kind):
     scores = {"a": SCORES, "b": SCORES[::-1].copy()}
     how = {"rng": 1, "n_resamples": 99}
     assert hc.compare(frame, scores, **how).rows == hc.compare(LABELS, scores, **how).rows
+
+
+def test_a_pickle_whose_relevant_items_are_wrong_reads_no_other_memory():
+    make, parts = MANY.__reduce__()
+    for code in range(1, 4):
+        curves = make(*parts[:-1], np.full_like(parts[-1], code))
+        assert len(curves.subtopic_recall()) == len(QUERIES) and (curves.num_subtopics() <= 3).all()
 
 
 def test_one_ranking_gives_the_bits_of_many():
@@ -344,6 +357,23 @@ def test_a_table_in_the_order_of_the_input_is_the_curve():
             curve.score, curve.above, curve.tied, curve.hits, curve.levels, num_items=curve.num_items,
             subtopics=curve.subtopics, unretrieved=curve.unretrieved, lower_is_better=lower)
         assert made == curve and pickle.loads(pickle.dumps(made)) == curve
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "i4", "f8"])
+@pytest.mark.parametrize("width", [1, 3, 7, 8, 9, 20])
+def test_an_item_is_found_wherever_it_is(width, dtype):
+    """Levels are looked at eight rows at a time, and a row eight bytes at a time."""
+    for n in (1, 2, 7, 8, 9, 17, 26):
+        for place in range(n):
+            labels = np.zeros((n, width), dtype)
+            labels[place, place % width] = 1
+            curve = hc.SubtopicCurve(labels, -np.arange(n))
+            assert curve.above.tolist() == [place] and curve.subtopic(place % width).num_hits == 1
+
+
+def test_a_level_may_be_minus_zero():
+    labels = np.array([[[-0.0, -0.0], [1.0, -0.0]], [[-0.0, 2.0], [0.0, -0.0]]])
+    assert [*hc.SubtopicCurves(labels, [[2, 1], [2, 1]])] == [*hc.SubtopicCurves(abs(labels), [[2, 1], [2, 1]])]
 
 
 def test_a_subtopic_and_the_highest_levels_are_curves():
@@ -633,6 +663,10 @@ ERRORS = [
      "levels has 2 rows, but the sum of hits is 1"),
     (lambda: hc.SubtopicCurve.from_table([2, 1], [0, 0], [1, 1], [1, 1], [[1], [1]], num_items=2),
      r"above\[1\] is 0, but the rows before it hold 1 item"),
+    (lambda: hc.SubtopicCurves(np.array([[[0, 1], [2, 0]], [[0, 0], [0, -3]]]), [[2, 1], [2, 1]]),
+     r"y_true\[1, 1, 1\] is -3: a level must be finite and at least 0"),
+    (lambda: hc.SubtopicCurve(np.float32([[0.1, 0], [0, np.inf]]), [2, 1]),
+     r"y_true\[1, 1\] is inf: a level must be finite and at least 0"),
     (lambda: MANY.alpha_dcg(alpha=1.1), "alpha is 1.1: must be from 0 to 1"),
     (lambda: MANY.nrbp(beta=1), "beta is 1: must be between 0 and 1"),
     (lambda: MANY.alpha_dcg(0), "k is 0"),

@@ -31,8 +31,8 @@ from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.gain_counter import scored_levels
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.curves.levels import LEVEL_RULE, LEVELS, missing_levels
-from hitcurve.curves.subtopic_sets import LevelRows, coded
-from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves, counted_subtopics, missing_rows
+from hitcurve.curves.subtopic_sets import LevelRows, coded, levels_of_items
+from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves, counted_subtopics, missing_items
 from hitcurve.measures import Measure, parse
 from hitcurve.sources.cells import BadCell, distinct, has_nan
 
@@ -198,7 +198,7 @@ def subtopic_curve(df: DataFrame, subtopics: Sequence[str], score: str, *, docid
     >>> curve.alpha_ndcg(20)  # doctest: +SKIP
     """
     judged = _by_subtopic(df, subtopics, docid)
-    missing = missing_rows(unretrieved, len(judged.names))
+    missing_items(unretrieved, len(judged.names))  # checks them before the data are read
     curve, scores, levels, ids = _ranked(df, judged, score, lower_is_better, nan_policy)
     sorted_by = _in_order(ids, levels)
     rows = LevelRows()
@@ -206,7 +206,7 @@ def subtopic_curve(df: DataFrame, subtopics: Sequence[str], score: str, *, docid
     scores = scores[sorted_by]
     kept = number if nan_policy != "omit" else number[scores == scores]
     table = scored_levels(curve, scores, number.astype(np.float64), nan_policy)
-    made = counted_subtopics(table, rows, np.zeros(kept.shape[0], np.int64), kept, judged.names, missing)
+    made = counted_subtopics(table, rows, np.zeros(kept.shape[0], np.int64), kept, judged.names, unretrieved)
     assert isinstance(made, SubtopicCurve)
     return made
 
@@ -256,7 +256,7 @@ def _by_subtopic(df: DataFrame, subtopics: Sequence[str], docid: str) -> _Judged
 def _in_order(ids: Any, levels: NDArray[Any]) -> NDArray[np.int64]:
     """The places of relevant rows, the greatest id first, and of equal ids in the order of their levels."""
     pa, pc = needed("pyarrow", "hitcurve.spark"), needed("pyarrow.compute", "hitcurve.spark")
-    (code,), _ = coded([levels])
+    (code,), _ = coded([levels_of_items(levels, "levels", 2)])
     keys = [("id", "descending"), ("code", "ascending")]
     places: NDArray[Any] = pc.sort_indices(pa.table({"id": ids, "code": code}), sort_keys=keys).to_numpy()
     return places.astype(np.int64)

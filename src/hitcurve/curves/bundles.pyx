@@ -4,6 +4,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_RawFree
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport qsort
+from libc.string cimport memcpy, memset
 
 cimport numpy as cnp
 
@@ -28,27 +29,70 @@ cdef inline double* numbers_in(object array):
     return <double*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
 
+cdef inline bint all_zero(const uint8_t* eights, Py_ssize_t number) noexcept nogil:
+    """Whether a number of times eight bytes are 0."""
+    cdef uint64_t eight, found = 0
+    cdef Py_ssize_t i
+    for i in range(number):
+        memcpy(&eight, eights + 8 * i, 8)
+        found |= eight
+    return found == 0
+
+
+cdef inline uint64_t bytes_of(const uint8_t* row, Py_ssize_t size, uint64_t kept) noexcept nogil:
+    """0 if all bytes of a row are 0. A row of fewer than eight bytes is read with what follows it, and `kept` hides that."""
+    cdef uint64_t eight, found = 0
+    cdef Py_ssize_t i
+    if size < 8:
+        memcpy(&eight, row, 8)
+        return eight & kept
+    for i in range(0, size - 8, 8):
+        memcpy(&eight, row + i, 8)
+        found |= eight
+    memcpy(&eight, row + size - 8, 8)
+    return found | eight
+
+
+def nonzero_rows(rows):
+    """The places of the rows of an array in one piece that have a byte other than 0. Mostly eight rows at once have none."""
+    cdef Py_ssize_t n = rows.shape[0], size = rows.shape[1] * rows.itemsize, i = 0, row, last
+    cdef Py_ssize_t whole = (n * size - 8) // size + 1 if n * size >= 8 else 0  # rows with eight bytes from their start on
+    cdef const uint8_t* at = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>rows)
+    cdef int64_t found = 0
+    cdef uint64_t kept = 0
+    places = np.empty(n + 1, np.int64)
+    cdef int64_t* place = counts_in(places)
+    memset(&kept, 0xFF, min(size, 8))
+    with nogil:
+        while i < whole:
+            last = min(i + 8, whole)
+            if last < i + 8 or not all_zero(at + i * size, size):
+                for row in range(i, last):
+                    place[found] = row
+                    found += bytes_of(at + row * size, size, kept) != 0
+            i = last
+        for row in range(whole, n if size else 0):
+            place[found] = row
+            for i in range(size):
+                if at[row * size + i] != 0:
+                    found += 1
+                    break
+    return places[:int(found)].copy()
+
+
 def level_keys(levels, Py_ssize_t bits):
     """A whole number for each row of an array of uint8, from the bits of its levels: different for different rows."""
     cdef Py_ssize_t n = levels.shape[0], width = levels.shape[1], i, j
     cdef uint64_t key
     cdef const uint8_t* level = <const uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>levels)
-    cdef uint8_t* narrow = NULL
-    cdef uint64_t* wide = NULL
-    keys = np.empty(n, np.uint8 if width * bits <= 8 else np.uint64)
-    if width * bits <= 8:
-        narrow = <uint8_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
-    else:
-        wide = <uint64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
+    keys = np.empty(n, np.uint64)
+    cdef uint64_t* out = <uint64_t*>cnp.PyArray_DATA(<cnp.ndarray>keys)
     with nogil:
         for i in range(n):
             key = 0
             for j in range(width):
                 key |= <uint64_t>level[i * width + j] << (j * bits)
-            if narrow is not NULL:
-                narrow[i] = <uint8_t>key
-            else:
-                wide[i] = key
+            out[i] = key
     return keys
 
 
@@ -57,8 +101,10 @@ def level_keys(levels, Py_ssize_t bits):
 # A table of items with subtopics, for all queries together, and the hit curves made from it.
 cdef struct Bundle:
     const int64_t* row_starts    # of each query
-    const int64_t* pair_starts   # of each row
-    const int64_t* code
+    const int64_t* above         # of each row
+    const int64_t* tied
+    const int64_t* pair_starts
+    const double* code
     const int64_t* count
     const int64_t* pool_starts   # of each query
     const int64_t* pool
@@ -68,8 +114,10 @@ cdef struct Bundle:
     int64_t* last                # of each subtopic: its last row so far, and one more
     int64_t* subtopic            # of each hit curve
     int64_t* num_relevant
-    int64_t* starts              # of each hit curve
-    int64_t* row                 # of each row of a hit curve
+    int64_t* num_hits
+    int64_t* starts
+    int64_t* rows_above          # of each row of a hit curve
+    int64_t* rows_tied
     int64_t* hits
     int64_t curves
     int64_t rows
@@ -82,76 +130,98 @@ cdef int ascending(const void* a, const void* b) noexcept nogil:
 
 cdef void add_curves(Bundle* all, Py_ssize_t q) noexcept nogil:
     """Adds the hit curves of a query, a curve for each subtopic that has a relevant item."""
-    cdef int64_t at, i, j, row, first = all.curves, rows = all.rows
+    cdef int64_t at, code, i, j, row, first = all.curves, rows = all.rows
+    cdef const int64_t* pairs = all.pair_starts
+    cdef const int64_t* starts = all.sets.starts
+    cdef const int64_t* member = all.sets.member
+    cdef int64_t* relevant = all.relevant
+    cdef int64_t* place = all.place
+    cdef int64_t* last = all.last
     for i in range(all.pool_starts[q], all.pool_starts[q + 1]):
-        for at in range(all.sets.starts[all.pool[i]], all.sets.starts[all.pool[i] + 1]):
-            j = all.sets.member[at]
-            if all.relevant[j] == 0:
+        for at in range(starts[all.pool[i]], starts[all.pool[i] + 1]):
+            j = member[at]
+            if relevant[j] == 0:
                 all.subtopic[all.curves] = j
                 all.curves += 1
-                all.place[j] = all.last[j] = 0
-            all.relevant[j] += 1
+                place[j] = last[j] = 0
+            relevant[j] += 1
     qsort(all.subtopic + first, all.curves - first, sizeof(int64_t), ascending)
     for row in range(all.row_starts[q], all.row_starts[q + 1]):
-        for i in range(all.pair_starts[row], all.pair_starts[row + 1]):
-            for at in range(all.sets.starts[all.code[i]], all.sets.starts[all.code[i] + 1]):
-                j = all.sets.member[at]
-                all.place[j] += all.last[j] != row + 1
-                all.last[j] = row + 1
+        for i in range(pairs[row], pairs[row + 1]):
+            code = <int64_t>all.code[i]
+            for at in range(starts[code], starts[code + 1]):
+                j = member[at]
+                place[j] += last[j] != row + 1
+                last[j] = row + 1
     for i in range(first, all.curves):
         j = all.subtopic[i]
-        all.num_relevant[i] = all.relevant[j]
+        all.num_relevant[i] = relevant[j]
+        all.num_hits[i] = 0
         all.starts[i] = rows
-        rows += all.place[j]
-        all.place[j] = all.starts[i]
-        all.relevant[j] = all.last[j] = 0
+        rows += place[j]
+        place[j] = all.starts[i]
+        last[j] = 0
     all.starts[all.curves] = all.rows = rows
     for row in range(all.row_starts[q], all.row_starts[q + 1]):
-        for i in range(all.pair_starts[row], all.pair_starts[row + 1]):
-            for at in range(all.sets.starts[all.code[i]], all.sets.starts[all.code[i] + 1]):
-                j = all.sets.member[at]
-                if all.last[j] != row + 1:
-                    all.row[all.place[j]] = row
-                    all.hits[all.place[j]] = 0
-                    all.place[j] += 1
-                    all.last[j] = row + 1
-                all.hits[all.place[j] - 1] += all.count[i]
+        for i in range(pairs[row], pairs[row + 1]):
+            code = <int64_t>all.code[i]
+            for at in range(starts[code], starts[code + 1]):
+                j = member[at]
+                if relevant[j] == 0:  # an item that the pool lacks, in a pickle that was made by hand
+                    continue
+                if last[j] != row + 1:
+                    all.rows_above[place[j]] = all.above[row]
+                    all.rows_tied[place[j]] = all.tied[row]
+                    all.hits[place[j]] = 0
+                    place[j] += 1
+                    last[j] = row + 1
+                all.hits[place[j] - 1] += all.count[i]
+    for i in range(first, all.curves):
+        relevant[all.subtopic[i]] = 0
+        for row in range(all.starts[i], all.starts[i + 1]):
+            all.num_hits[i] += all.hits[row]
 
 
 def bundle(list columns, Py_ssize_t num_subtopics):
-    """The hit curves of the subtopics: (curves of each query, subtopic, relevant items, rows, row of the table, hits).
+    """The hit curves of the subtopics: (curves of each query, subtopic, relevant items, hits, rows, above, tied, hits of rows).
 
-    The columns are those of the kernel's Bundle, contiguous and of int64: where the rows of each query begin, where the
-    pairs of each row begin, the code and count of each pair, where the pool of each query begins, the codes of all items that
-    have subtopics, where the subtopics of each code begin, and the subtopics.
+    The columns are those of the kernel's Bundle, contiguous and of int64, but the code of float64: where the rows of each
+    query begin, the items above and tied with each row, where the pairs of each row begin, the code and count of each pair,
+    where the pool of each query begins, the codes of all items that have subtopics, where the subtopics of each code begin,
+    and the subtopics.
     """
     cdef Bundle all
-    row_starts, pair_starts, code, count, pool_starts, pool, set_starts, member = columns
-    cdef Py_ssize_t q, queries = row_starts.shape[0] - 1
-    sizes = np.diff(set_starts)
-    most_rows, most_curves = int(sizes[code].sum()), int(sizes[pool].sum())
-    by_subtopic = np.zeros((3, num_subtopics), np.int64)
-    curve_starts, subtopic = np.zeros(queries + 1, np.int64), np.empty(most_curves, np.int64)
-    num_relevant, starts = np.empty(most_curves, np.int64), np.zeros(most_curves + 1, np.int64)
-    row, hits = np.empty(most_rows, np.int64), np.empty(most_rows, np.int64)
-    cdef int64_t* ends = counts_in(curve_starts)
-    all.row_starts, all.pair_starts, all.code, all.count = (
-        counts_in(row_starts), counts_in(pair_starts), counts_in(code), counts_in(count))
+    row_starts, above, tied, pair_starts, code, count, pool_starts, pool, set_starts, member = columns
+    cdef Py_ssize_t q, i, queries = row_starts.shape[0] - 1, pairs = code.shape[0], items = pool.shape[0]
+    cdef int64_t most_rows = 0, most_curves = 0
+    all.row_starts, all.above, all.tied = counts_in(row_starts), counts_in(above), counts_in(tied)
+    all.pair_starts, all.code, all.count = counts_in(pair_starts), numbers_in(code), counts_in(count)
     all.pool_starts, all.pool = counts_in(pool_starts), counts_in(pool)
     all.sets = Sets(counts_in(set_starts), counts_in(member))
+    with nogil:
+        for i in range(pairs):
+            most_rows += all.sets.starts[<int64_t>all.code[i] + 1] - all.sets.starts[<int64_t>all.code[i]]
+        for i in range(items):
+            most_curves += all.sets.starts[all.pool[i] + 1] - all.sets.starts[all.pool[i]]
+    by_subtopic = np.zeros((3, num_subtopics), np.int64)
+    curve_starts, of_curve = np.zeros(queries + 1, np.int64), np.empty((4, most_curves + 1), np.int64)
+    of_row = np.empty((3, most_rows), np.int64)
+    cdef int64_t* ends = counts_in(curve_starts)
     all.relevant = counts_in(by_subtopic)
     all.place = all.relevant + num_subtopics
     all.last = all.place + num_subtopics
-    all.subtopic, all.num_relevant, all.starts = counts_in(subtopic), counts_in(num_relevant), counts_in(starts)
-    all.row, all.hits = counts_in(row), counts_in(hits)
-    all.curves = all.rows = 0
+    all.subtopic, all.num_relevant = counts_in(of_curve[0]), counts_in(of_curve[1])
+    all.num_hits, all.starts = counts_in(of_curve[2]), counts_in(of_curve[3])
+    all.rows_above, all.rows_tied, all.hits = counts_in(of_row[0]), counts_in(of_row[1]), counts_in(of_row[2])
+    all.starts[0] = all.curves = all.rows = 0
     with nogil:
         for q in range(queries):
             add_curves(&all, q)
             ends[q + 1] = all.curves
     n, rows = int(all.curves), int(all.rows)
-    return (curve_starts, *[column[:end].copy() for column, end in (
-        (subtopic, n), (num_relevant, n), (starts, n + 1), (row, rows), (hits, rows))])
+    if rows < most_rows:  # tie groups of items that share a subtopic
+        of_row = of_row[:, :rows].copy()
+    return (curve_starts, *(of_curve[i, :n].copy() for i in range(3)), of_curve[3, :n + 1].copy(), *of_row)
 
 
 # --------------------------------------------------------------------------------------------------------- measures

@@ -10,12 +10,12 @@ import numpy as np
 
 from hitcurve._base.checks import as_real, check_number
 from hitcurve._base.words import many
-from hitcurve.curves.bundles import bundle, level_keys
+from hitcurve.curves.bundles import bundle, level_keys, nonzero_rows
 from hitcurve.curves.hit import curves_of
 from hitcurve.curves.levels import LEVEL_RULE, LEVELS
 
-__all__ = ["Bundle", "LevelRows", "Sets", "best_values", "bundled", "coded", "discount", "drawn_pool", "joined",
-           "level_of", "levels_of_items", "powers_of"]
+__all__ = ["Bundle", "Items", "LevelRows", "Sets", "best_values", "bundled", "coded", "discount", "drawn_pool",
+           "joined", "level_of", "levels_of_items", "powers_of"]
 
 #: The greatest number of steps of the search for the best order of one query: a second or two.
 MOST_STEPS = 100_000
@@ -59,11 +59,11 @@ class Sets(NamedTuple):
         found[np.repeat(np.arange(codes.shape[0]), np.diff(of_codes.starts)), of_codes.member] = of_codes.level
         return found
 
-    def numbers(self) -> Any:
-        """A number for each code, equal for codes with the same subtopics, 0 for a code without any."""
-        known: dict[bytes, int] = {b"": 0}
+    def alike(self) -> Any:
+        """For each code the first code with the same subtopics, 0 if it has none."""
+        first: dict[bytes, int] = {}
         bounds = zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), strict=True)
-        return np.array([known.setdefault(self.member[a:b].tobytes(), len(known)) for a, b in bounds], np.int64)
+        return np.array([first.setdefault(self.member[a:b].tobytes(), code) for code, (a, b) in enumerate(bounds)])
 
 
 class Bundle(NamedTuple):
@@ -86,53 +86,67 @@ class Bundle(NamedTuple):
 # --- levels as codes --------------------------------------------------------------------------------------------------
 
 
-def levels_of_items(values: Any, name: str, ndim: int = 0, mask: Any = None) -> Any:
-    """Levels with one axis more than the items, for the subtopics. Where `mask` is False they become 0."""
+class Items(NamedTuple):
+    """The items that have a level above 0 for any subtopic: their places among all items, and a row of levels each.
+
+    `shape` is the shape of all items.
+    """
+
+    shape: tuple[int, ...]
+    place: Any
+    levels: Any
+
+
+def levels_of_items(values: Any, name: str, ndim: int = 0, mask: Any = None) -> Items:
+    """Levels with one axis more than the items, for the subtopics. Where `mask` is False they count as 0."""
     levels = as_real(values, name, LEVELS)
     if levels.ndim < 2 or (ndim and levels.ndim != ndim):
         raise ValueError(f"{name} has shape {levels.shape}: the last axis must be that of the subtopics, and every "
                          "item needs a level for each subtopic")
     if levels.dtype.kind == "b":
         levels = levels.view(np.uint8)
-    if mask is not None and levels.shape[:-1] == np.shape(mask):
-        levels = np.where(np.asarray(mask, bool)[..., None], levels, levels.dtype.type(0))
-    if levels.dtype.kind != "u" and not (levels.min(initial=0) >= 0 and levels.max(initial=0) < np.inf):
-        for place in np.argwhere(~((levels >= 0) & (levels < np.inf)))[:1]:
-            at = ", ".join(map(str, place.tolist()))
-            raise ValueError(f"{name}[{at}] is {levels[tuple(place)]}: {LEVEL_RULE}")
-    if levels.dtype.kind in "iu" and levels.max(initial=0) > 2**53:
-        raise ValueError(f"{name} has the level {levels.max()}: a whole level must be at most 2**53")
-    return levels
+    shape = levels.shape[:-1]
+    rows = np.ascontiguousarray(levels).reshape(math.prod(shape), levels.shape[-1])
+    place = nonzero_rows(rows)
+    if mask is not None and shape == np.shape(mask):
+        place = place[np.asarray(mask, bool).reshape(-1)[place]]
+    found = np.take(rows, place, axis=0)
+    if found.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            found = found.astype(np.float64) + 0.0  # -0.0 has a bit, and 0.0 has none
+        some = nonzero_rows(found)
+        place, found = (place, found) if some.shape == place.shape else (place[some], found[some])
+    if found.dtype.kind != "u" and not (found.min(initial=0) >= 0 and found.max(initial=0) < np.inf):
+        for row, topic in np.argwhere(~((found >= 0) & (found < np.inf)))[:1]:
+            at = ", ".join(map(str, (*np.unravel_index(place[row], shape), topic)))
+            raise ValueError(f"{name}[{at}] is {rows[place[row], topic]}: {LEVEL_RULE}")
+    if found.dtype.kind in "iu" and found.max(initial=0) > 2**53:
+        raise ValueError(f"{name} has the level {found.max()}: a whole level must be at most 2**53")
+    return Items(shape, place, found)
 
 
-def coded(parts: list[Any]) -> tuple[list[Any], Sets]:
-    """(the codes of each array of levels, the sets of the codes). All arrays have the same number of subtopics."""
-    width = parts[0].shape[-1]
-    rows = [part.reshape(math.prod(part.shape[:-1]), width) for part in parts]
-    top = max(float(part.max(initial=0)) for part in rows)
-    bits = max(1, int(top).bit_length())
-    if top < 256 and width * bits <= 64 and all(
-            part.dtype.kind in "iu" or (part == np.floor(part)).all() for part in rows):
-        keys = [level_keys(np.ascontiguousarray(part, np.uint8), bits) for part in rows]
-        if width * bits <= 8:
-            return [key.reshape(part.shape[:-1]) for key, part in zip(keys, parts, strict=True)], _packed(
-                np.arange(1 << width * bits), width, bits)
-        codes, distinct = _numbered(keys, [key != 0 for key in keys])
-        sets = _packed(np.append(np.zeros(1, distinct.dtype), distinct), width, bits)
+def coded(parts: list[Items]) -> tuple[list[Any], Sets]:
+    """(the codes of all items of each part, the sets of the codes). All parts have the same number of subtopics."""
+    width = parts[0].levels.shape[1]
+    rows = [part.levels for part in parts]
+    bits = max(1, int(max(float(one.max(initial=0)) for one in rows)).bit_length())
+    if bits <= 8 and width * bits <= 64 and all(
+            one.dtype.kind in "iu" or (one == np.floor(one)).all() for one in rows):
+        keys = [level_keys(one.astype(np.uint8, copy=False), bits) for one in rows]
+        numbers, distinct = _numbered(keys, width * bits)
+        sets = _packed(np.append(np.zeros(1, np.uint64), distinct), width, bits)
     else:
-        used = [(part != 0).any(axis=1) for part in rows]
-        real = [np.ascontiguousarray(part, np.float64) for part in rows]
-        found = np.concatenate([part[some] for part, some in zip(real, used, strict=True)])
         # In the order of the keys above: the last subtopic decides first.
-        distinct, places = np.unique(found[:, ::-1], axis=0, return_inverse=True)
-        codes, start = [], 0
-        for some in used:
-            code = np.zeros(some.shape[0], np.uint32)
-            code[some] = places.reshape(-1)[start : start + int(some.sum())] + 1
-            codes.append(code)
-            start += int(some.sum())
+        found = np.concatenate([one.astype(np.float64) for one in rows])
+        distinct, inverse = np.unique(found[:, ::-1], axis=0, return_inverse=True)
+        numbers = np.split(inverse.reshape(-1) + 1, np.cumsum([one.shape[0] for one in rows])[:-1])
         sets = _listed(np.concatenate([np.zeros((1, width)), distinct[:, ::-1]]))
-    return [code.reshape(part.shape[:-1]) for code, part in zip(codes, parts, strict=True)], sets
+    codes = []
+    for part, number in zip(parts, numbers, strict=True):
+        code = np.zeros(math.prod(part.shape), np.uint8 if distinct.shape[0] < 256 else np.uint32)
+        code[part.place] = number
+        codes.append(code.reshape(part.shape))
+    return codes, sets
 
 
 class LevelRows:
@@ -155,7 +169,7 @@ class LevelRows:
             used = used | (column != 0)
         place = np.flatnonzero(used)
         numbers = np.zeros(used.shape[0], np.uint32)
-        (code,), sets = coded([np.column_stack([column[place] for column in columns])])
+        (code,), sets = coded([levels_of_items(np.column_stack([column[place] for column in columns]), "levels", 2)])
         of_code = np.zeros(sets.starts.shape[0] - 1, np.uint32)
         met = np.zeros(of_code.shape[0], bool)
         met[code] = True
@@ -175,21 +189,23 @@ class LevelRows:
         return levels
 
 
-def _numbered(keys: list[Any], used: list[Any]) -> tuple[list[Any], Any]:
-    """(codes from 1 for the keys in use, the distinct keys)."""
-    distinct = np.unique(np.concatenate([key[some] for key, some in zip(keys, used, strict=True)]))
-    codes = []
-    for key, some in zip(keys, used, strict=True):
-        code = np.zeros(key.shape[0], np.uint32)
-        code[some] = np.searchsorted(distinct, key[some]) + 1
-        codes.append(code)
-    return codes, distinct
+def _numbered(keys: list[Any], bits: int) -> tuple[list[Any], Any]:
+    """(numbers from 1 for the keys, in their order; the distinct keys). If keys are many, a table has all numbers."""
+    if bits <= 62 and 2**bits <= 4 * max(64, sum(one.shape[0] for one in keys)):
+        places = [one.view(np.int64) for one in keys]
+        seen = np.zeros(2**bits, bool)
+        for one in places:
+            seen[one] = True
+        number = np.cumsum(seen, dtype=np.uint32)
+        return [np.take(number, one) for one in places], np.flatnonzero(seen).astype(np.uint64)
+    distinct = np.unique(np.concatenate(keys))
+    return [np.searchsorted(distinct, one) + 1 for one in keys], distinct
 
 
 def _packed(keys: Any, width: int, bits: int) -> Sets:
     """The sets of keys that hold the levels as groups of bits."""
     shifts = (np.arange(width) * bits).astype(np.uint64)
-    return _listed((keys.astype(np.uint64)[:, None] >> shifts & np.uint64(2**bits - 1)).astype(np.float64))
+    return _listed((keys[:, None] >> shifts & np.uint64(2**bits - 1)).astype(np.float64))
 
 
 def _listed(levels: Any) -> Sets:
@@ -199,15 +215,18 @@ def _listed(levels: Any) -> Sets:
 
 
 def joined(query: Any, code: Any, missing: list[Any], num_queries: int) -> tuple[Any, Any]:
-    """(where the items of each query begin, their codes): the items that were ranked, then those that were not."""
-    lengths = [part.shape[0] for part in missing]
-    query = np.concatenate([query, np.repeat(np.arange(len(missing)), lengths)])
-    code = np.concatenate([code, *missing]).astype(np.int64)
-    kept = code != 0
-    query, code = query[kept], code[kept]
+    """(where the items of each query begin, their codes): the items that were ranked, then those that were not.
+
+    The ranked items have subtopics. Of the missing items, only those with subtopics are taken.
+    """
+    if missing:
+        more = np.concatenate(missing)
+        kept = more != 0
+        query = np.concatenate([query, np.repeat(np.arange(len(missing)), [one.shape[0] for one in missing])[kept]])
+        code = np.concatenate([code, more[kept]])
     if (query[1:] < query[:-1]).any():
         code = code[np.argsort(query, kind="stable")]
-    return np.append(0, np.cumsum(np.bincount(query, minlength=num_queries))), code
+    return np.append(0, np.cumsum(np.bincount(query, minlength=num_queries))), code.astype(np.int64)
 
 
 def drawn_pool(table: Any, pool: Any) -> tuple[Any, Any]:
@@ -240,12 +259,12 @@ def drawn_pool(table: Any, pool: Any) -> tuple[Any, Any]:
 
 def bundled(table: Any, row_starts: Any, num_items: Any, pool: tuple[Any, Any], sets: Sets, width: int) -> Bundle:
     """The hit curves of the subtopics. `table`: the gain curves whose levels are codes."""
-    columns = row_starts, table.level_offsets, table.level, table.level_count, *pool, sets.starts, sets.member
-    starts, subtopic, relevant, rows, row, hits = bundle(
-        [np.ascontiguousarray(one, np.int64) for one in columns], width)
-    found = np.diff(np.append(0, np.cumsum(hits))[rows])
+    columns = (row_starts, table.above, table.tied, table.level_offsets, table.level, table.level_count, *pool,
+               sets.starts, sets.member)
+    starts, subtopic, relevant, found, rows, *of_row = bundle(
+        [np.ascontiguousarray(one, np.float64 if one is columns[4] else np.int64) for one in columns], width)
     items = np.repeat(num_items, np.diff(starts))
-    curves = curves_of(None, False, False, rows, None, table.above[row], table.tied[row], hits, items, found, relevant)
+    curves = curves_of(None, False, False, rows, None, *of_row, items, found, relevant)
     return Bundle(curves, starts, subtopic, sets)
 
 

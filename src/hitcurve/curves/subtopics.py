@@ -16,6 +16,7 @@ from hitcurve.curves.hit import Curve, HitCurve, HitCurves, curve_of, curves_of
 from hitcurve.curves.sorted import group_starts
 from hitcurve.curves.subtopic_sets import (
     Bundle,
+    Items,
     LevelRows,
     Sets,
     best_values,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 else:
     _Curve = Curve
 
-__all__ = ["SubtopicCurve", "SubtopicCurves", "Subtopics", "counted_subtopics", "missing_rows", "subtopic_curves_of"]
+__all__ = ["SubtopicCurve", "SubtopicCurves", "Subtopics", "counted_subtopics", "missing_items", "subtopic_curves_of"]
 
 _NORMALIZE = ("none", "max")
 _IDEALS = ("greedy", "exact")
@@ -152,7 +153,7 @@ class Subtopics(_Curve):
         wanted = reading_of(name, ties)
         if wanted == "expected":
             return wanted
-        number = bundle.sets.numbers()[self._table.level.astype(np.int64)]
+        number = bundle.sets.alike()[self._table.level.astype(np.int64)]
         row = np.repeat(np.arange(self.above.shape[0]), np.diff(self._table.level_offsets))
         row, number = row[number > 0], number[number > 0]
         last = int(ranks.max(initial=0)) if ranks is not None else 2**62
@@ -348,7 +349,8 @@ class Subtopics(_Curve):
         if ideal:
             check_choice(ideal, "ideal", _IDEALS)
             if ideal == "greedy":
-                best = greedy_values(*self._pool, *_columns(bundle.sets), weight, ranks, chance, powers, fade, power)
+                pool = self._pool[0], np.take(bundle.sets.alike(), self._pool[1])  # fewer codes, the same order
+                best = greedy_values(*pool, *_columns(bundle.sets), weight, ranks, chance, powers, fade, power)
             else:
                 best = best_values(self._pool, bundle.sets, weight, ranks, powers, fade, power)
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -671,14 +673,15 @@ def _column_names(subtopics: Any, width: int, levels: Any, of: str = "y_true") -
     return names
 
 
-def _missing(values: Any, name: str, width: int, of: str = "y_true") -> Any:
-    """The levels of items that were never retrieved, a row for each item."""
+def _missing(values: Any, name: str, width: int, of: str = "y_true") -> Items:
+    """The levels of items that were never retrieved."""
     if values is None or (isinstance(values, list | tuple | np.ndarray) and not len(values)):
-        return np.zeros((0, width))
-    levels = levels_of_items(values, name, 2)
-    if levels.shape[1] != width:
-        raise ValueError(f"{name} has shape {levels.shape}, but {of} has {many(width, 'subtopics')}")
-    return levels
+        return Items((0,), np.empty(0, np.int64), np.zeros((0, width)))
+    items = levels_of_items(values, name, 2)
+    if items.levels.shape[1] != width:
+        shape = (*items.shape, items.levels.shape[1])
+        raise ValueError(f"{name} has shape {shape}, but {of} has {many(width, 'subtopics')}")
+    return items
 
 
 def _tabled(score: Any, above: Any, tied: Any, row: Any, code: Any, missing: Any, num_items: int,
@@ -771,12 +774,12 @@ class SubtopicCurve(Subtopics):
                  workers: int = 1) -> None:  # fmt: skip
         if hasattr(self, "_table"):
             raise TypeError("a SubtopicCurve is immutable: make a new one")
-        levels = levels_of_items(y_true, "y_true", 2)
-        names = _column_names(subtopics, levels.shape[1], y_true)
-        (code, missing), sets = coded([levels, _missing(unretrieved, "unretrieved", levels.shape[1])])
+        items = levels_of_items(y_true, "y_true", 2)
+        names = _column_names(subtopics, items.levels.shape[1], y_true)
+        (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", items.levels.shape[1])])
         table = GainCurve(code, y_score, unretrieved=missing, tiebreak=tiebreak, lower_is_better=lower_is_better,
                           nan_policy=nan_policy, workers=workers)
-        place = _kept(np.flatnonzero(code), y_score, nan_policy)
+        place = _kept(items.place, y_score, nan_policy)
         self._keep(table, sets, joined(np.zeros(place.shape[0], np.int64), code[place], [missing], 1), names)
 
     def _shaped(self, values: Any, shape: Any) -> Any:
@@ -820,7 +823,7 @@ class SubtopicCurve(Subtopics):
         0.75
         """
         items = levels_of_items(levels, "levels", 2)
-        width = items.shape[1]
+        width = items.levels.shape[1]
         names = _column_names(subtopics, width, levels, "levels")
         (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", width, "levels")])
         table = GainCurve.from_ranked(code, num_items=num_items, unretrieved=missing)
@@ -876,7 +879,7 @@ class SubtopicCurve(Subtopics):
         True
         """
         items = levels_of_items(levels, "levels", 2)
-        width = items.shape[1]
+        width = items.levels.shape[1]
         names = _column_names(subtopics, width, levels, "levels")
         (code, missing), sets = coded([items, _missing(unretrieved, "unretrieved", width, "levels")])
         plain = HitCurve.from_table(score, above, tied, hits, num_items=num_items, lower_is_better=lower_is_better)
@@ -894,7 +897,7 @@ class SubtopicCurve(Subtopics):
     @classmethod
     def _of_codes(cls, table: GainCurve, sets: Sets, code: Any, missing: Any, names: tuple[Any, ...]) -> SubtopicCurve:
         """The curve of the items with these codes, in the order of the input."""
-        curve = cls.__new__(cls)
+        curve, code = cls.__new__(cls), code[code != 0]
         curve._keep(table, sets, joined(np.zeros(code.shape[0], np.int64), code, [missing], 1), names)
         return curve
 
@@ -1074,16 +1077,16 @@ class SubtopicCurves(Subtopics):
                  nan_policy: Any = "raise", workers: int = 1) -> None:  # fmt: skip
         if hasattr(self, "_table"):
             raise TypeError("a SubtopicCurves is immutable: make a new one")
-        levels = levels_of_items(y_true, "y_true", mask=mask)
-        width = levels.shape[-1]
+        items = levels_of_items(y_true, "y_true", mask=mask)
+        width = items.levels.shape[1]
         names = _column_names(subtopics, width, y_true)
         rows = [] if unretrieved is None else [
             _missing(one, f"unretrieved[{q}]", width) for q, one in enumerate(unretrieved)]
-        (code, *missing), sets = coded([levels, *rows])
+        (code, *missing), sets = coded([items, *rows])
         table = GainCurves(
             code, y_score, qid=qid, offsets=offsets, mask=mask, unretrieved=None if unretrieved is None else missing,
             tiebreak=tiebreak, lower_is_better=lower_is_better, nan_policy=nan_policy, workers=workers)
-        query, found = _of_queries(code, y_score, qid, offsets, table.qid, len(table), nan_policy)
+        query, found = _of_queries(code, items.place, y_score, qid, offsets, table.qid, len(table), nan_policy)
         self._keep(table, sets, joined(query, found, missing, len(table)), names)
 
     @property
@@ -1201,16 +1204,15 @@ def _kept(place: Any, y_score: Any, nan_policy: str) -> Any:
     return place[score[place] == score[place]]
 
 
-def _of_queries(code: Any, y_score: Any, qid: Any, offsets: Any, ids: Any, num_queries: int,
+def _of_queries(code: Any, place: Any, y_score: Any, qid: Any, offsets: Any, ids: Any, num_queries: int,
                 nan_policy: str) -> tuple[Any, Any]:  # fmt: skip
     """(query, code) of each item that has a subtopic, in the order of the items."""
     if code.ndim == 1 and qid is None and offsets is None:  # the columns of the scores rank the same items
-        place = np.flatnonzero(code)
         query, codes = np.repeat(np.arange(num_queries), place.shape[0]), np.tile(code[place], num_queries)
         score = as_real(y_score, "y_score")[place].T.reshape(-1)
         kept = (score == score) | (nan_policy != "omit")
         return query[kept], codes[kept]
-    place = _kept(np.flatnonzero(code), y_score, nan_policy)
+    place = _kept(place, y_score, nan_policy)
     codes = code.reshape(-1)[place]
     if code.ndim > 1:
         return place // max(1, code.shape[1]), codes
@@ -1260,8 +1262,8 @@ def subtopic_curves_of(table: GainCurves, sets: Sets, pool: tuple[Any, Any], nam
     return made
 
 
-def missing_rows(values: Any, width: int) -> Any:
-    """The levels of items that were never retrieved, a row for each item."""
+def missing_items(values: Any, width: int) -> Items:
+    """The items that were never retrieved."""
     return _missing(values, "unretrieved", width)
 
 
@@ -1270,11 +1272,11 @@ def counted_subtopics(table: Any, rows: LevelRows, query: Any, number: Any, name
     """Curves of items that were counted.
 
     The levels of `table` are numbers of `rows`. `query` and `number` are those of each item with a subtopic, in the
-    order of the input. `unretrieved` is for a single ranking, and has the form of `missing_rows`.
+    order of the input. `unretrieved` is for a single ranking: the levels of items that were never retrieved.
     """
     one = isinstance(table, GainCurve)
-    missing = missing_rows(unretrieved, len(names))
-    (code, of_missing), sets = coded([rows.rows(len(names)), missing])
+    missing = missing_items(unretrieved, len(names))
+    (code, of_missing), sets = coded([levels_of_items(rows.rows(len(names)), "levels", 2), missing])
     table = _with_codes(table, lambda level: code[level.astype(np.int64)].astype(np.float64), of_missing)
     pool = joined(query, code[number], [of_missing] * one, 1 if one else len(table))
     made: Any = (SubtopicCurve if one else SubtopicCurves).__new__(SubtopicCurve if one else SubtopicCurves)

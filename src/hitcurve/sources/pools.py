@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve.curves.gain import GainCurves
-from hitcurve.curves.subtopics import counted_subtopics, missing_rows
+from hitcurve.curves.subtopics import counted_subtopics, missing_items
 from hitcurve.sources.cells import has_nan, joined
 from hitcurve.sources.pieces import Piece, Source
 
@@ -32,7 +32,7 @@ class Pool:
         self.lock = threading.Lock()
         self.start()
         if source.names:
-            missing_rows(unretrieved, len(source.names))  # checks them before the data are read
+            missing_items(unretrieved, len(source.names))  # checks them before the data are read
 
     def start(self) -> None:
         """Forget the items."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _Array = NDArray[Any]
-_Curve = HitCurve | GainCurve | SubtopicCurve
+_Curve: TypeAlias = HitCurve | GainCurve | SubtopicCurve
 BLOCK_ROWS = 1 << 16  # rows of the tables that are drawn together, so that the tables stay in the cache
 _BLOCK_TABLES = 1 << 10
 
