@@ -10,12 +10,9 @@ from hitcurve.results import (
     Interval,
     PrecisionRecallCurve,
     PrecisionRecallGainCurve,
-    PValue,
-    RankBiasedOverlap,
     RocCurve,
     ThresholdCounts,
     TieReport,
-    UserModel,
 )
 
 if typing.TYPE_CHECKING:
@@ -24,16 +21,18 @@ if typing.TYPE_CHECKING:
     from hitcurve.curves.gain_counter import GainCounter
     from hitcurve.curves.multiclass import multiclass_roc_auc
     from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
+    from hitcurve.curves.users import UserModel
     from hitcurve.presets import PRESETS
     from hitcurve.report.plot import plot_curves, plot_figure
     from hitcurve.report.plot_queries import plot_evaluations
     from hitcurve.retrieval.evaluation import Evaluation
     from hitcurve.retrieval.evaluator import Evaluator, evaluate
-    from hitcurve.retrieval.overlap import rbo
+    from hitcurve.retrieval.overlap import RankBiasedOverlap, rbo
     from hitcurve.retrieval.reading import read_qrels, read_run
     from hitcurve.shown.leaderboard import Leaderboard
     from hitcurve.sources.scanning import scan
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
+    from hitcurve.statistics.random_order import PValue
 
 __all__ = [
     "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
@@ -50,16 +49,18 @@ _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "curves.gain_counter": "GainCounter",
     "curves.multiclass": "multiclass_roc_auc",
     "curves.subtopics": "SubtopicCurve SubtopicCurves",
+    "curves.users": "UserModel",
     "shown.leaderboard": "Leaderboard",
     "presets": "PRESETS",
     "report.plot": "plot_curves plot_figure",
     "report.plot_queries": "plot_evaluations",
     "retrieval.evaluation": "Evaluation",
     "retrieval.evaluator": "Evaluator evaluate",
-    "retrieval.overlap": "rbo",
+    "retrieval.overlap": "RankBiasedOverlap rbo",
     "retrieval.reading": "read_qrels read_run",
     "sources.scanning": "scan",
     "statistics.comparison": "Comparison Difference SystemValue compare",
+    "statistics.random_order": "PValue",
 }.items() for name in names.split()}
 
 if not typing.TYPE_CHECKING:  # or type checkers would accept any name as public

@@ -292,19 +292,24 @@ class Measure(NamedTuple):
         `rel` the items of level 1 or higher are relevant. In a `SubtopicCurve` or `SubtopicCurves` an item has, for a
         measure without subtopics, its highest level over the subtopics.
         """
-        if of_subtopics(curve) and "subtopics" not in self.record.of:
-            return self(curve.highest_levels(), ties)
-        ties = self.reading(ties, of_levels(curve), of_subtopics(curve))
-        if of_levels(curve) and "gains" not in self.record.of:
-            hits = curve.at_level(1 if self.rel is None else self.rel)
-            if self.record.name == "NumRet" and self.rel is not None:
+        record, levels, subtopics = self.record, of_levels(curve), of_subtopics(curve)
+        if subtopics and "subtopics" not in record.of:
+            return self(curve.highest_levels(), ties)  # type: ignore[union-attr]
+        ties = self.reading(ties, levels, subtopics)
+        if levels and "gains" not in record.of:
+            hits = curve.at_level(1 if self.rel is None else self.rel)  # type: ignore[union-attr]
+            if record.name == "NumRet" and self.rel is not None:
                 return hits.num_hits  # as ir_measures and evaluate count
             return self._replace(rel=None)(hits, ties)
-        value = getattr(curve, self.record.method)
+        value = getattr(curve, record.method)
         if not callable(value):
             return value
-        level = {"relevance_level": self.rel} if of_subtopics(curve) and self.rel is not None else {}
-        return value(**dict(self.keywords), **level, **({"ties": ties} if self.record.ties else {}))
+        keywords = dict(self.keywords)
+        if subtopics and self.rel is not None:
+            keywords["relevance_level"] = self.rel
+        if record.ties:
+            keywords["ties"] = ties
+        return value(**keywords)
 
     def empty(self, curve: _Curves) -> Any:
         """Whether `curve` has no relevant item for this measure: a bool, or an array with a bool for each ranking.

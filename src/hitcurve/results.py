@@ -1,4 +1,4 @@
-"""The classes of results that hold more than one number."""
+"""The classes of results that hold more than one number. Rarer classes stand beside their functions."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
@@ -56,41 +56,6 @@ class TieReport(NamedTuple, Generic[_Value, _Count]):
     def _repr_html_(self) -> str:
         from hitcurve.shown.notebook import shown, tie_tables
         return shown(tie_tables(self))
-
-
-class RankBiasedOverlap(NamedTuple, Generic[_Value]):
-    """Rank-biased overlap of two rankings whose further items are unknown.
-
-    The overlap of two rankings is a ``RankBiasedOverlap[float]``. For two runs the first four fields are arrays with a
-    value for each query.
-
-    Attributes
-    ----------
-    ext
-        The extrapolated value: the agreement beyond the end of the rankings stays what it is there.
-    min, max
-        The bounds: beyond the end, no further item is in both rankings, or as many items as possible are.
-    residual
-        ``max`` minus ``min``: the weight of what is unknown. It is computed without the rounding errors of the bounds.
-    p
-        The persistence.
-    ties
-        How tied items count: ``"a"``, ``"b"`` or ``"w"``.
-    query_ids
-        The ids of the queries of two runs, in the order of their bytes. None for two rankings.
-    """
-
-    ext: _Value
-    min: _Value
-    max: _Value
-    residual: _Value
-    p: float
-    ties: str
-    query_ids: list[str] | None
-
-    def _repr_html_(self) -> str:
-        from hitcurve.shown.notebook import overlap_tables, shown
-        return shown(overlap_tables(self))
 
 
 class PrecisionRecallCurve(NamedTuple):
@@ -198,38 +163,6 @@ class ThresholdCounts(NamedTuple, Generic[_Value, _Count]):
     f_score: _Value
 
 
-class UserModel(NamedTuple, Generic[_Value]):
-    """What a user gains and spends who goes down a ranking as a measure assumes: the numbers of the C/W/L framework.
-
-    The user looks at rank i with chance V(i), which is 1 at rank 1. The fields are floats for one ranking, and arrays
-    for many rankings.
-
-    Attributes
-    ----------
-    utility
-        The gain for each item that the user looks at: ``total_utility / depth``. This is the value of the measure.
-    total_utility
-        The gain of all items that the user looks at: the sum of V(i) times the gain of rank i.
-    cost
-        The cost of each item that the user looks at: ``total_cost / depth``.
-    total_cost
-        The cost of all items that the user looks at: the sum of V(i) times the cost of rank i.
-    depth
-        The number of items that the user looks at: the sum of V(i).
-    residual
-        How much each of these numbers would change if every rank beyond the last item had gain 1, as a ``UserModel``
-        whose own ``residual`` is None. In that of ``Evaluation.user_model`` each document without a judgment has gain
-        1 too.
-    """
-
-    utility: _Value
-    total_utility: _Value
-    cost: _Value
-    total_cost: _Value
-    depth: _Value
-    residual: UserModel[_Value] | None
-
-
 class ConfidenceInterval(NamedTuple):
     """The two ends of an interval.
 
@@ -278,33 +211,8 @@ class Interval(NamedTuple):
         return shown(interval_tables(self))
 
 
-class PValue(NamedTuple):
-    """A p-value: how often a random order of the items does at least as well as the observed order.
-
-    Attributes
-    ----------
-    pvalue
-        The share of orders whose measure is at least as good as the observed measure.
-    statistic
-        The observed measure.
-    null_distribution
-        The measure of each random order.
-    method
-        ``"exact"``: the share is over all orders. ``"permutation"``: the share is over random orders and the observed
-        order.
-    resolution
-        The least value that `pvalue` can have.
-    """
-
-    pvalue: float
-    statistic: float
-    null_distribution: NDArray[np.float64]
-    method: str
-    resolution: float
-
-
 for _result in (
-    TieReport, RankBiasedOverlap, PrecisionRecallCurve, RocCurve, HitCurvePoints, GainCurvePoints, ThresholdCounts,
-    UserModel, ConfidenceInterval, Interval, PValue,
+    TieReport, PrecisionRecallCurve, PrecisionRecallGainCurve, RocCurve, HitCurvePoints, GainCurvePoints,
+    ThresholdCounts, ConfidenceInterval, Interval,
 ):  # fmt: skip
     _result.__module__ = "hitcurve"  # the module that pickles name

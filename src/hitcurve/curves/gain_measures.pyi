@@ -4,8 +4,8 @@ from typing import Any, Literal, TypeAlias, overload
 from numpy.typing import NDArray
 
 from hitcurve.curves.hit import _K, _N, _V, Curve, _Counts, _Floats, _Number, _Orders, _Rank, _Ranks, _Ties
+from hitcurve.curves.users import UserModel
 from hitcurve.measures import Measure
-from hitcurve.results import UserModel
 
 _Gain: TypeAlias = Literal["linear", "exponential"] | Mapping[Any, Any] | Sequence[_Number] | NDArray[Any]
 _Discount: TypeAlias = Literal["log2"] | tuple[Literal["log"], _Number] | Sequence[_Number] | NDArray[Any]

@@ -291,7 +291,7 @@ cdef class Gains(Curve):
 
     @property
     def level(self):
-        return frozen(self.values[self.code])
+        return frozen(np.take(self.values, self.code))
 
     @property
     def level_count(self):

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from hitcurve import results
 from hitcurve.curves.base import mean_over as mean_over
 from hitcurve.measures import Measure
+from hitcurve.statistics.random_order import PValue
 
 _Ties: TypeAlias = Literal["expected", "best", "worst", "threshold"]
 _Orders: TypeAlias = Literal["expected", "best", "worst"]
@@ -228,7 +229,7 @@ class HitCurve(Hits[float, int]):
     def p_value(
         self, measure: str | Measure = "AP", *, method: Literal["exact", "permutation"] | None = None,
         n_resamples: int = 9999, ties: _Ties = "expected", rng: Any = None, workers: int = 1,
-    ) -> results.PValue: ...
+    ) -> PValue: ...
 
 @final
 class HitCurves(Hits[_Floats, NDArray[Any]]):

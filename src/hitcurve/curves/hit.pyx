@@ -378,7 +378,7 @@ cdef class Hits(Curve):
         >>> curve.precision(10), curve.precision(10, normalize="ranked")
         (0.3, 0.5)
         """
-        if check_choice(normalize, "normalize", ("k", "ranked")) == "ranked":
+        if normalize != "k" and check_choice(normalize, "normalize", ("k", "ranked")) == "ranked":
             return self.measured(formulas.MEASURE_PRECISION_OF_RANKED, ties, k, fraction)
         return self.measured(formulas.MEASURE_PRECISION, ties, k, fraction)
 
@@ -686,10 +686,10 @@ cdef class Hits(Curve):
         (0.8667, 0.8148)
         """
         raw = not check_flag(standardize, "standardize")
+        if min_fpr is None and max_fpr is None and min_tpr is None and max_tpr is None:
+            return self.measured(formulas.MEASURE_ROC_AUC, ties)
         given = {"min_fpr": min_fpr, "max_fpr": max_fpr, "min_tpr": min_tpr, "max_tpr": max_tpr}
         names = [name for name, rate in given.items() if rate is not None]
-        if not names:
-            return self.measured(formulas.MEASURE_ROC_AUC, ties)
         if len({name[4:] for name in names}) > 1:
             raise ValueError(f"{names[0]}={given[names[0]]!r} and {names[-1]}={given[names[-1]]!r} are both given: the curve "
                              "is cut at false-positive rates or at true-positive rates")

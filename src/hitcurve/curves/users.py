@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 
@@ -11,18 +11,53 @@ from hitcurve._base.checks import check_choice, check_number
 from hitcurve._base.words import are, many
 from hitcurve.curves.base import as_measure
 from hitcurve.measures import TIES, Measure
-from hitcurve.results import UserModel
+from hitcurve.results import _Value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     _Floats = NDArray[np.float64]
 
-__all__ = ["full_level", "user_model"]
+__all__ = ["UserModel", "full_level", "user_model"]
 
 _RATE, _TOTAL, _DEPTH = range(3)  # the enum Part of the kernels
 _OF_RANKS = ("RBP", "INSQ", "SDCG", "P")
 _MODELS = (*_OF_RANKS, "INST", "NERR8", "NERR9", "NERR10", "NERR11", "BPM", "RR", "AP")
+
+
+class UserModel(NamedTuple, Generic[_Value]):
+    """What a user gains and spends who goes down a ranking as a measure assumes: the numbers of the C/W/L framework.
+
+    The user looks at rank i with chance V(i), which is 1 at rank 1. The fields are floats for one ranking, and arrays
+    for many rankings.
+
+    Attributes
+    ----------
+    utility
+        The gain for each item that the user looks at: ``total_utility / depth``. This is the value of the measure.
+    total_utility
+        The gain of all items that the user looks at: the sum of V(i) times the gain of rank i.
+    cost
+        The cost of each item that the user looks at: ``total_cost / depth``.
+    total_cost
+        The cost of all items that the user looks at: the sum of V(i) times the cost of rank i.
+    depth
+        The number of items that the user looks at: the sum of V(i).
+    residual
+        How much each of these numbers would change if every rank beyond the last item had gain 1, as a ``UserModel``
+        whose own ``residual`` is None. In that of ``Evaluation.user_model`` each document without a judgment has gain
+        1 too.
+    """
+
+    utility: _Value
+    total_utility: _Value
+    cost: _Value
+    total_cost: _Value
+    depth: _Value
+    residual: UserModel[_Value] | None
+
+
+UserModel.__module__ = "hitcurve"  # the module that pickles name
 
 
 class _Numbers(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from hitcurve.curves.users import UserModel
 from hitcurve.report.runs import Runs
-from hitcurve.results import UserModel
 from hitcurve.retrieval.plans import mean
 from hitcurve.shown.grid import Grid, number
 

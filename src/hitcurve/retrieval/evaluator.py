@@ -123,12 +123,12 @@ class Evaluator:
             groups = self._groups(ties, self._measures)
             self._check_groups(read, groups)
         self._topics = self._qrels.topics
-        for one in self._measures:
-            if "subtopics" in one.record.of and self._topics is None:
+        for one in self._measures if self._topics is None else ():
+            if "subtopics" in one.record.of:
                 raise ValueError(f"{self._names[one.name]}: {self._qrels.source} has no subtopics: pass subtopics=True "
                                  "and judgments by subtopic")
         self._judge = Judge(self._qrels if self._topics is None else self._topics.codes, rank_by, single, strict,
-                            any("all" in one.record.of for one in self._measures))
+                            bool([one for one in self._measures if "all" in one.record.of]))
         self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
         untied = groups if ties == "docid" else self._groups("docid", self._measures)
@@ -147,14 +147,16 @@ class Evaluator:
             ("scores in single precision", "judged documents only", "queries without relevant documents are left out",
              "queries without relevant documents count as 1"),
             (single, self._judged_only, empty == "skip", empty == "one"))
-        self._definitions = {name: "; ".join([one.record.definition, *self._said_of(one), *shared])
-                             for name, one in self._asked.items()}
+        said = "; ".join([_TIES[ties] if rank_by == "score" else _RANK_BY[rank_by], *shared])
+        self._definitions = {name: f"{one.record.definition}; {said}" for name, one in self._asked.items()}
+        if self._by_group is not None or [one for one in self._measures if _of_preferences(one)]:
+            self._definitions = {name: "; ".join([one.record.definition, *self._said_of(one), *shared])
+                                 for name, one in self._asked.items()}
 
     def _said_of(self, one: Measure) -> list[str]:
         """What the definition says of the order of documents, and of judgment groups."""
-        of_preferences = _of_preferences(one)
         order = _TIES[self._ties] if self._rank_by == "score" else _RANK_BY[self._rank_by]
-        if of_preferences and self._rank_by == "score" and self._ties == "docid":
+        if _of_preferences(one) and self._rank_by == "score" and self._ties == "docid":
             order = _PREFERENCES_BY_ID
         averaged = self._by_group is not None and not self._needs_no_levels(one)
         return [order, *["the mean over the judgment groups of a query"] * averaged]
@@ -246,7 +248,7 @@ class Evaluator:
 
     def _needs_no_levels(self, one: Measure) -> bool:
         """Whether preferences alone give the measure. Subgroups have no levels that can be compared."""
-        return _of_preferences(one) or (self._by_group is not None and one.record.name == "NumQ")
+        return "preferences" in one.record.of or (self._by_group is not None and one.record.name == "NumQ")
 
     def _check_groups(self, by_group: JudgmentGroups, groups: _Groups) -> None:
         """An error if a measure cannot be averaged over judgment groups with its reading of ties."""
@@ -396,12 +398,11 @@ class _Found:
             found = np.empty((len(measures), len(by._texts)))
             for values, (_, rows) in zip(read, planned, strict=True):
                 found[rows] = values
-        unknown = (found != found) & ~np.array([one.record.gaps for one in measures], bool)[:, None]
+        unknown = found != found
         if unknown.any():
-            if ties == by._ties:
-                row, query = np.argwhere(unknown)[0].tolist()
-                raise ValueError(f"{measures[row].name}: the value for ties={measures[row].ties or ties!r} of query "
-                                 f"{decoded(by._texts[query])!r} cannot be computed")
+            unknown &= ~np.array([one.record.gaps for one in measures], bool)[:, None]
+            if unknown.any():
+                self._check_known(ties, measures, unknown)
             found[unknown.any(axis=1)] = np.nan
         if by._empty in ("skip", "one"):
             for one, column in zip(measures, found, strict=True):
@@ -411,15 +412,23 @@ class _Found:
             found = found.take(places, axis=1)
         return {one.name: column for one, column in zip(measures, found, strict=True)}
 
+    def _check_known(self, ties: str, measures: Sequence[Measure], unknown: NDArray[np.bool_]) -> None:
+        """An error for the first value that cannot be computed. Bounds may be unknown."""
+        by = self._by
+        if ties == by._ties:
+            row, query = np.argwhere(unknown)[0].tolist()
+            raise ValueError(f"{measures[row].name}: the value for ties={measures[row].ties or ties!r} of query "
+                             f"{decoded(by._texts[query])!r} cannot be computed")
+
     def _read(self, plan: plans.Plan | CurvePlan | _Preferences, curves: Any) -> NDArray[np.float64]:
         """The values of a plan's measures for each query of the judgments."""
         by = self._by
-        if isinstance(plan, _Preferences):
-            return plan.values(self._judged, by._depth, by._by_group)
-        if isinstance(plan, plans.Plan) and plan.by_any:  # of all judgments together, whatever their groups
-            return plans.measure(self._judged, plan, by._depth)
         if isinstance(plan, plans.Plan):
+            if by._by_group is None or plan.by_any:  # of all judgments together, whatever their groups
+                return plans.measure(self._judged, plan, by._depth)
             values = plans.measure(self._of_levels, plan, by._depth)
+        elif isinstance(plan, _Preferences):
+            return plan.values(self._judged, by._depth, by._by_group)
         else:
             values = plan.values(curves)
         return values if by._by_group is None else by._by_group.mean(values)
@@ -440,9 +449,10 @@ class _Found:
     @staticmethod
     def _means(found: dict[str, NDArray[np.float64]], measures: Sequence[Measure]) -> dict[str, float]:
         means = {one.name: plans.mean(found[one.name], one.record.mean) for one in measures}
-        # A sum, unlike a mean, counts every query: without the value of a query it is unknown.
-        return {one.name: math.nan if one.record.mean == "sum" and np.isnan(found[one.name]).any() else means[one.name]
-                for one in measures}  # fmt: skip
+        for one in measures:  # a sum, unlike a mean, counts every query: without the value of a query it is unknown
+            if one.record.mean == "sum" and np.isnan(found[one.name]).any():
+                means[one.name] = math.nan
+        return means
 
     def band(self) -> Named[TieBand]:
         by = self._by
@@ -703,8 +713,10 @@ def _is_summed(measure: Measure, reading: str) -> bool:
     """
     if "judged" in measure.record.of or "levels" in measure.record.of:
         return True
+    if measure.record.name not in SUMS:
+        return False
     keywords = dict(measure.keywords)
-    if measure.record.name not in SUMS or "interpolation" in keywords or keywords.get("normalize") == "ranked":
+    if "interpolation" in keywords or keywords.get("normalize") == "ranked":
         return False
     return reading == "ranks" or any(gain < 0 or level <= 0 for level, gain in plans.signed_gains(measure))
 

@@ -6,13 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import count
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, NoReturn
 
 import numpy as np
 
 from hitcurve._base.checks import check_choice, check_flag, quoted
 from hitcurve._base.words import many
-from hitcurve.results import RankBiasedOverlap
+from hitcurve.results import _Value
 from hitcurve.retrieval.overlaps import numbered, overlap_of, overlaps_of_runs
 from hitcurve.retrieval.reading import decoded, read_run
 from hitcurve.retrieval.runs import Run
@@ -20,7 +20,45 @@ from hitcurve.retrieval.runs import Run
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["rbo"]
+__all__ = ["RankBiasedOverlap", "rbo"]
+
+
+class RankBiasedOverlap(NamedTuple, Generic[_Value]):
+    """Rank-biased overlap of two rankings whose further items are unknown.
+
+    The overlap of two rankings is a ``RankBiasedOverlap[float]``. For two runs the first four fields are arrays with a
+    value for each query.
+
+    Attributes
+    ----------
+    ext
+        The extrapolated value: the agreement beyond the end of the rankings stays what it is there.
+    min, max
+        The bounds: beyond the end, no further item is in both rankings, or as many items as possible are.
+    residual
+        ``max`` minus ``min``: the weight of what is unknown. It is computed without the rounding errors of the bounds.
+    p
+        The persistence.
+    ties
+        How tied items count: ``"a"``, ``"b"`` or ``"w"``.
+    query_ids
+        The ids of the queries of two runs, in the order of their bytes. None for two rankings.
+    """
+
+    ext: _Value
+    min: _Value
+    max: _Value
+    residual: _Value
+    p: float
+    ties: str
+    query_ids: list[str] | None
+
+    def _repr_html_(self) -> str:
+        from hitcurve.shown.notebook import overlap_tables, shown
+        return shown(overlap_tables(self))
+
+
+RankBiasedOverlap.__module__ = "hitcurve"  # the module that pickles name
 
 
 def rbo(x: Any, y: Any, *, p: float = 0.9, ties: str = "a", scores: bool = False,

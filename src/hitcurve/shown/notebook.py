@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from hitcurve.curves.gain import GainCurve, GainCurves
     from hitcurve.curves.hit import HitCurve, HitCurves
     from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
-    from hitcurve.results import Interval, RankBiasedOverlap, TieReport
+    from hitcurve.results import Interval, TieReport
     from hitcurve.retrieval.evaluation import Evaluation
+    from hitcurve.retrieval.overlap import RankBiasedOverlap
 
     _Curve: TypeAlias = HitCurve | GainCurve | SubtopicCurve
     _Curves: TypeAlias = HitCurve | HitCurves | GainCurve | GainCurves | SubtopicCurve | SubtopicCurves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import chain, combinations, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,40 @@ from hitcurve._base.checks import check_choice, check_count
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.hit import HitCurve
 from hitcurve.measures import Measure, as_measure
-from hitcurve.results import PValue
 from hitcurve.statistics.resampling import BLOCK_ROWS, check_plain, drawn_curves, in_chunks
 
-__all__ = ["p_value", "random_ranks"]
+__all__ = ["PValue", "p_value", "random_ranks"]
 
 _Array = NDArray[Any]
 _EXACT_RANKS = 5_000_000  # the greatest number of ranks that are enumerated
+
+
+class PValue(NamedTuple):
+    """A p-value: how often a random order of the items does at least as well as the observed order.
+
+    Attributes
+    ----------
+    pvalue
+        The share of orders whose measure is at least as good as the observed measure.
+    statistic
+        The observed measure.
+    null_distribution
+        The measure of each random order.
+    method
+        ``"exact"``: the share is over all orders. ``"permutation"``: the share is over random orders and the observed
+        order.
+    resolution
+        The least value that `pvalue` can have.
+    """
+
+    pvalue: float
+    statistic: float
+    null_distribution: NDArray[np.float64]
+    method: str
+    resolution: float
+
+
+PValue.__module__ = "hitcurve"  # the module that pickles name
 
 
 def p_value(curve: HitCurve, measure: str | Measure = "AP", *, method: str | None = None, n_resamples: int = 9999,
