@@ -27,7 +27,8 @@ wheel_of_sources() {
         (cd "$root" && tar -cf - --exclude='*.so' --exclude='*.py[co]' --exclude='*.egg-info' "${sources[@]}") | tar -xf - -C "$scratch/source"
         # pip builds in isolation: the build requirements come from pyproject.toml, whatever is installed here.
         while sleep 15 && kill -0 $$ && [ -d "$scratch" ]; do # it ends by itself if the build is stopped
-            echo "   $(find "$scratch" -name '*.so' | wc -l) of $(find "$root/src" -name '*.pyx' | wc -l) modules" >&3
+            echo "   of $(find "$root/src" -name '*.pyx' | wc -l) modules, $(find "$scratch" -name '*.c' | wc -l) are C," \
+                "$(find "$scratch" -name '*.so' | wc -l) are compiled" >&3
         done 3>&2 2> /dev/null &
         "$env/bin/python" -m pip --quiet wheel --no-deps --wheel-dir "$scratch/made" "$scratch/source"
         kill $! 2> /dev/null || true
