@@ -628,7 +628,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
     lower = _directions(lower_is_better, names)
-    topics = np.ndim(y_true) == 2
+    topics = len(y_true.shape if hasattr(y_true, "shape") else np.shape(y_true)) == 2
     usual = ("alpha_nDCG",) if topics else ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
