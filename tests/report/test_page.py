@@ -279,3 +279,16 @@ def test_the_legend_shows_marks_without_a_line():
     x, y = map(float, re.search('x="([^"]*)" y="([^"]*)"', sample).groups())
     assert left < x < left + width
     assert top < y < top + height
+
+
+def test_the_sample_of_a_mark_that_the_picture_lacks_is_small():
+    from matplotlib.lines import Line2D
+
+    whole = plot.new_figure((6, 4))
+    ax = whole.add_subplot()
+    ax.plot([0, 1], [0, 1])
+    ax.add_line(Line2D([], [], marker="s", linestyle="", fillstyle="none", label="mark"))
+    plot.legend(ax)
+    ((sample, _),) = svg.pictures(whole, 0).legend
+    width, height = map(int, re.search('width="([0-9]+)" height="([0-9]+)"', sample).groups())
+    assert width < 40 and height < 40

@@ -57,7 +57,7 @@ figure { margin: 1rem 0; }
 .pictures svg { width: 100%; max-width: 42rem; height: auto; fill: currentColor; }
 ul.legend { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.4rem; justify-content: center; padding: 0;
   margin: .4rem 0; font-size: .875rem; }
-ul.legend svg { vertical-align: middle; margin-right: .5rem; }
+ul.legend svg { vertical-align: middle; margin-right: .5rem; fill: currentColor; }
 figcaption { color: var(--soft); font-size: .8125rem; }
 dl { display: grid; grid-template-columns: max-content auto; gap: .3rem 1.2rem; font-size: .875rem; }
 dt { font-weight: 600; } dd { margin: 0; } dd .source { color: var(--soft); }

@@ -149,7 +149,7 @@ def _samples(legend: Element, marks: Mapping[str, Element]) -> Iterator[str]:
 
 
 def _d(element: Element) -> str:
-    return " ".join(path.get("d", "") for path in element.iter(f"{_XML}path"))
+    return " ".join(path.get("d", "") for path in element.iter(f"{_XML}path") if not path.get("id"))  # ids: marks
 
 
 def _joined(pieces: Iterable[_Piece]) -> str:
