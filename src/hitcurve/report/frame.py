@@ -9,18 +9,22 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hitcurve._base.words import many
 from hitcurve._version import __version__
 from hitcurve.report.svg import DARK, pictures
-from hitcurve.shown.grid import Grid, as_html, rendered
+from hitcurve.shown.grid import Grid, as_html, number, rendered
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["definitions", "document", "drawn", "names_of", "picture", "section"]
+    from hitcurve.statistics.comparison import Comparison
+
+__all__ = ["definitions", "document", "drawn", "names_of", "picture", "section", "won"]
 
 # The colours of the page in light and in dark mode. Text has a contrast of at least 4.5 (WCAG AA).
 _COLOURS = {
@@ -116,6 +120,25 @@ def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
     return "\n\n".join(parts)
 
 
+def won(comparison: Comparison, ids: Sequence[Any], values: Mapping[str, Mapping[str, Any]]) -> Grid:
+    """A table: for each pair of systems, the numbers of queries (or groups) in which either system is ahead.
+
+    `values`: for each system and measure, an array with a value for each of `ids`.
+    """
+    unit = comparison.unit
+    head = ["measure", "system", "baseline", f"{unit} higher", "equal", "lower"]
+    rows = [[*head, "most higher", "by", "most lower", "by"]]
+    for row in comparison.rows:
+        apart = values[row.system][row.measure] - values[row.baseline][row.measure]
+        counts = [int((apart > 0).sum()), int((apart == 0).sum()), int((apart < 0).sum())]
+        ends = []
+        for count, place in ((counts[0], np.argmax), (counts[2], np.argmin)):
+            most = int(place(np.nan_to_num(apart, nan=0.0)))
+            ends += [str(ids[most]), number(float(apart[most]), "+")] if count else ["-", "-"]
+        rows.append([row.measure, row.system, row.baseline, *(f"{count:,}" for count in counts), *ends])
+    return Grid(rows, 3, foot=(f"Higher: {unit} in which the system's value is above the baseline's.",))
+
+
 def definitions(found: Iterable[tuple[str, str, str]]) -> str:
     """HTML of the definitions: rows of name, definition and source, which may be empty."""
     rows = ""
@@ -127,9 +150,9 @@ def definitions(found: Iterable[tuple[str, str, str]]) -> str:
 
 def drawn(figures: Iterable[tuple[Figure, str]], progress: Callable[[str], None]) -> Iterator[str]:
     """HTML of all figures of a page, each with its caption."""
-    for number, (drawing, caption) in enumerate(figures):
+    for at, (drawing, caption) in enumerate(figures):
         progress("drawing")
-        yield picture(drawing, number, caption)
+        yield picture(drawing, at, caption)
 
 
 def picture(drawing: Figure, number: int, caption: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hitcurve._base.words import many
-from hitcurve.report.frame import definitions, document, drawn, names_of, section
+from hitcurve.report.frame import definitions, document, drawn, names_of, section, won
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
 from hitcurve.shown.grid import Grid, number
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluation import Evaluation
-    from hitcurve.statistics.comparison import Comparison
 
 __all__ = ["figures", "runs_page"]
 
@@ -51,7 +50,9 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     names, evaluations = runs.names, runs.evaluations
     body = [section("Leaderboard", runs.board()), *drawn(figures, progress)]
     if runs.compared is not None:
-        body.append(section("Differences", *tables_of(runs.compared), _won(names, evaluations, runs.compared)))
+        ids = evaluations[0].query_ids  # compared runs hold the same queries
+        values = {name: one.values for name, one in zip(names, evaluations, strict=True)}
+        body.append(section("Differences", *tables_of(runs.compared), won(runs.compared, ids, values)))
     body.append(section("Queries and documents", _counts(names, evaluations)))
     body.append(section("Ties", *_ties(names, evaluations)))
     measure, each = _each(names, evaluations, runs.first)
@@ -60,24 +61,6 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     notes = dict.fromkeys([*warnings, *(note for one in evaluations for note in one.notes)])
     lead = f"{many(len(names), 'runs', ',')}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
     return document(names_of(files[1:]), lead, notes, body, files, command, progress)
-
-
-def _won(names: Sequence[str], evaluations: Sequence[Evaluation], comparison: Comparison) -> Grid:
-    """A table: for each pair of runs, the numbers of queries in which either run is ahead."""
-    at = {name: place for place, name in enumerate(names)}
-    head = ["measure", "system", "baseline", "queries higher", "equal", "lower"]
-    rows = [[*head, "most higher", "by", "most lower", "by"]]
-    for row in comparison.rows:
-        ids = evaluations[0].query_ids  # compared runs hold the same queries
-        new, old = (evaluations[at[name]].values[row.measure] for name in (row.system, row.baseline))
-        apart = new - old
-        counts = [int((apart > 0).sum()), int((apart == 0).sum()), int((apart < 0).sum())]
-        ends = []
-        for count, place in ((counts[0], np.argmax), (counts[2], np.argmin)):
-            most = int(place(np.nan_to_num(apart, nan=0.0)))
-            ends += [ids[most], number(float(apart[most]), "+")] if count else ["-", "-"]
-        rows.append([row.measure, row.system, row.baseline, *(f"{count:,}" for count in counts), *ends])
-    return Grid(rows, 3, foot=("Higher: queries in which the system's value is above the baseline's.",))
 
 
 def _counts(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Grid:
