@@ -47,12 +47,13 @@ class Runs(Written):
 
     def lines(self) -> Iterator[Iterable[Any]]:
         if self.compared is not None:
-            yield self.compared.rows[0]._fields
-            rows: Iterable[Iterable[Any]] = self.compared.rows
-        else:
-            yield ["run", "query_id", *self.evaluations[0].means]
-            rows = ([name, query, *values] for name, query, values in self._rows())
-        yield from (["" if cell is None or cell != cell else cell for cell in row] for row in rows)
+            from hitcurve.statistics.comparison import lines_of
+
+            yield from lines_of(self.compared)
+            return
+        yield ["run", "query_id", *self.evaluations[0].means]
+        for name, query, values in self._rows():
+            yield [name, query, *("" if value != value else value for value in values)]
 
     def tree(self) -> dict[str, Any]:
         runs = [{"run": name, **one.to_dict()} for name, one in zip(self.names, self.evaluations, strict=True)]
@@ -60,13 +61,9 @@ class Runs(Written):
             del entry["queries"]
         if self.compared is None:
             return {"runs": runs}
-        made = self.compared
-        counts = {name: getattr(made, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
-        return {"runs": runs, "comparison": {
-            **counts, "seed": self.seed, "confidence_level": made.confidence_level,
-            "systems": [one._asdict() for one in made.systems],
-            "differences": [one._asdict() for one in made.rows],
-        }}  # fmt: skip
+        from hitcurve.statistics.comparison import tree_of
+
+        return {"runs": runs, "comparison": tree_of(self.compared, self.seed)}
 
     def blocks(self, form: str) -> list[Grid | str]:
         each = int(self.each)

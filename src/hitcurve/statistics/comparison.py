@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -50,7 +50,10 @@ from hitcurve.statistics.paired import (
 from hitcurve.statistics.per_query import held_measures, per_query
 from hitcurve.statistics.resampling import Kinds, entropy, item_blocks, resampled_means
 
-__all__ = ["Comparison", "Difference", "SystemValue", "compare", "enough", "marks_of", "tables_of", "too_few"]
+__all__ = [
+    "Comparison", "Difference", "SystemValue", "compare", "enough", "lines_of", "marks_of", "tables_of", "too_few",
+    "tree_of",
+]  # fmt: skip
 
 _Array = NDArray[Any]
 _Curve = HitCurve | GainCurve | SubtopicCurve
@@ -423,6 +426,22 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
     if not over_items and any(row.p_t is None for row in found.rows):
         text += " " + advice("scipy", "Student's t") + "."
     return [Grid(values, 2), Grid(rows, 3), text]
+
+
+def lines_of(found: Comparison) -> Iterator[Iterable[Any]]:
+    """The rows of CSV: a row for each difference. Values that were not computed are empty."""
+    yield Difference._fields
+    yield from (["" if cell is None or cell != cell else cell for cell in row] for row in found.rows)
+
+
+def tree_of(found: Comparison, seed: Any) -> dict[str, Any]:
+    """The content of JSON. `seed` made the random numbers."""
+    counts = {name: getattr(found, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
+    return {
+        **counts, "seed": seed, "confidence_level": found.confidence_level,
+        "systems": [one._asdict() for one in found.systems],
+        "differences": [one._asdict() for one in found.rows],
+    }  # fmt: skip
 
 
 def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) -> Tested:
