@@ -1,15 +1,42 @@
 """Words that depend on a count, for errors and reports."""
 from __future__ import annotations
 
+import re
 from typing import Any
+
+_PARTS = re.compile(r"[_\W]+|(?<=[a-z])(?=[A-Z])")
+_TARGETS = ("target", "targets", "pdb", "pdbid", "uniprot", "uniprotid")
+_NO_PLURAL = ("ss", "us", "is", "ies", "x", "z", "ch", "sh")  # the end of a word that does not take a plain s
+_LONGEST = 30
 
 
 def many(count: Any, unit: str, form: str = "") -> str:
     """A count with its unit: "1 query", "2 queries". `unit` is a plural."""
-    one = f"{unit[:-3]}y" if unit.endswith("ies") else unit[:-1]
-    return f"{count:{form}} {one if count == 1 else unit}"
+    return f"{count:{form}} {singular(unit) if count == 1 else unit}"
+
+
+def singular(unit: str) -> str:
+    return f"{unit[:-3]}y" if unit.endswith("ies") else unit[:-1]
 
 
 def are(count: Any) -> str:
     """The verb after a count: "is" or "are"."""
     return "is" if count == 1 else "are"
+
+
+def unit_of(column: str) -> str:
+    """What a column of groups holds, as a plural: "targets" for "target_id". "groups" if there is no plain plural."""
+    words = [one.lower() for one in _PARTS.split(column) if one]
+    if "".join(words) in _TARGETS:
+        return "targets"
+    while len(words) > 1 and words[-1] in ("id", "ids", "name", "names"):
+        del words[-1]
+    last = words[-1] if words else ""
+    if last in ("qid", "query", "queries"):
+        last = "query"
+    plain = all(one.isascii() and one.isalpha() for one in words) and len(" ".join(words)) <= _LONGEST
+    if not plain or len(last) < 3 or not set(last) & set("aeiouy") or last.endswith(_NO_PLURAL):
+        return "groups"
+    if not last.endswith("s"):
+        last = f"{last[:-1]}ies" if last.endswith("y") and last[-2] not in "aeiou" else f"{last}s"
+    return " ".join([*words[:-1], last])

@@ -193,13 +193,14 @@ class ManyRankings:
 
         Parameters
         ----------
-        kind : {"precision-recall", "pr", "distribution", "queries"}, optional
+        kind : {"precision-recall", "pr", "distribution", "queries", "dots"}, optional
             ``"precision-recall"`` or ``"pr"``, only for hit curves: the mean over queries of interpolated precision at
             recall 0, 0.1, ..., 1. ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each
-            query. Default: ``"precision-recall"`` for hit curves, ``"distribution"`` for all others.
+            query. ``"dots"``: a row for each query. Default: ``"precision-recall"`` for hit curves, ``"distribution"``
+            for all others.
         measure : str, optional
-            The measure of ``"distribution"`` and ``"queries"``. Default: AP for hit curves, nDCG for gain curves,
-            alpha_nDCG for items with subtopics.
+            The measure of every other kind. Default: AP for hit curves, nDCG for gain curves, alpha_nDCG for items
+            with subtopics.
         ax, ties, color
             As for ``plot_evaluations``, which draws several systems.
 

@@ -322,7 +322,7 @@ def legend(ax: Axes, title: str = "") -> None:
     size = 0.9 * text_size(ax)
     texts: Any = {"fontsize": size, "handlelength": 2.6, "title": title or None, "title_fontsize": size}
     if hasattr(ax.figure, "_of_hitcurve") and len(ax.figure.axes) == 1:
-        _legend_below(ax.figure, **texts)
+        legend_below(ax.figure, **texts)
     else:
         ax.legend(framealpha=0.9, edgecolor="none", **texts)
 
@@ -436,7 +436,7 @@ def figure(curves: _Curves, kinds: tuple[str, ...] = KINDS, *, title: str = "", 
     for at, kind in enumerate(kinds):
         limits = _limits(curves, kind, None)
         _draw(whole.add_subplot(rows, columns, at + 1), curves, kind, limits, shades.get(kind, {}))
-    _legend_below(whole)
+    legend_below(whole)
     return whole
 
 
@@ -494,7 +494,7 @@ def plot_figure(rows: int = 1, columns: int = 1, *, width: str | float = "column
     return whole
 
 
-def panels(whole: Figure, rows: int, columns: int) -> list[Axes]:
+def panels(whole: Figure | SubFigure, rows: int, columns: int) -> list[Axes]:
     """Axes, each in a part of the figure of its own, with room for a legend."""
     parts = whole.subfigures(rows, columns, squeeze=False).ravel()
     for part in parts:
@@ -513,7 +513,7 @@ def _letters(at: int) -> str:
     return (_letters(at // 26 - 1) if at >= 26 else "") + chr(ord("a") + at % 26)
 
 
-def _legend_below(whole: Figure | SubFigure, **texts: Any) -> None:
+def legend_below(whole: Figure | SubFigure, **texts: Any) -> None:
     found: dict[str, Any] = {}
     for ax in whole.axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

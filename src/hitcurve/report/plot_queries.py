@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hitcurve._base.checks import check_choice
 from hitcurve._base.extras import needed
-from hitcurve._base.words import many
+from hitcurve._base.words import many, singular
 from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
 from hitcurve.curves.subtopics import SubtopicCurves
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     _Array = NDArray[Any]
 
-__all__ = ["of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
+__all__ = ["groups_pictures", "of_one", "plot_comparison", "plot_evaluations", "runs_figure", "runs_pictures"]
 
 _RECALLS = tuple(at / 10 for at in range(11))
 _MARKS = "osD^v<>PX*"
@@ -65,6 +65,7 @@ _MOST_BARS = 200  # more queries are drawn as lines
 _MOST_BESIDE = 3  # bars of a query, side by side
 _MOST_POINTS = 200  # a box of more queries has no points
 _MOST_ROWS = 60  # systems, or pairs of systems, in a picture
+_MOST_PAIRS = 8  # pictures of differences beside each other
 _LETTERS = 24  # longer names along an axis are cut
 
 
@@ -78,17 +79,24 @@ class _Data(NamedTuple):
     left_out: int = 0
     lower: bool = False  # lower values are better
     more: int = 0  # systems that are left out
+    unit: str = "queries"
+    ends: _Array | None = None  # the ends of the intervals of the values (queries, systems, 2)
+
+    @property
+    def counted(self) -> str:
+        return many(len(self.ids), self.unit, ",")
 
     @property
     def note(self) -> str:
         """The title of the legend."""
         said = ["in brackets: mean of the 11 points"] * (self.values.ndim == 3)
-        said += [f"{_queries(self.left_out)} without a value left out"] * (self.left_out > 0)
+        said += [f"{many(self.left_out, self.unit, ',')} without a value left out"] * (self.left_out > 0)
         return "\n".join([*said, *[f"{many(self.more, 'more systems', ',')} left out"] * (self.more > 0)])
 
 
 def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str | Measure | None = None,
-                     ax: Axes | None = None, ties: str = "expected", color: Any = None) -> Display:  # fmt: skip
+                     ax: Axes | None = None, ties: str = "expected", color: Any = None,
+                     unit: str = "queries") -> Display:  # fmt: skip
     """Draw the values of a measure over the queries of one or several systems.
 
     All systems hold the same queries. A query without a value (NaN) in any system is left out. If there are more than
@@ -99,12 +107,13 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     systems : mapping of str to Evaluation, HitCurves, GainCurves, SubtopicCurves or array, or list of Evaluation
         Per-query results, by the names in the picture. An array has a value for each query. Evaluations in a list keep
         their own names.
-    kind : {"distribution", "queries", "precision-recall", "pr", "scatter", "differences"}
+    kind : {"distribution", "queries", "dots", "precision-recall", "pr", "scatter", "differences"}
         The kind of picture, in lower or upper case.
         ``"distribution"``: a histogram. For several systems, boxes from the lower to the upper quartile, with whiskers
         from 5 to 95 % of the queries.
         ``"queries"``: a bar for each query, in falling order of the first system. For more than 3 systems or 200 bars,
         lines, each in falling order of its own values.
+        ``"dots"``: a row for each query, with a dot for each system, in falling order of the first system.
         ``"precision-recall"`` or ``"pr"``: the mean over queries of interpolated precision at 11 recall levels 0, 0.1,
         ..., 1 (Manning, Raghavan & Schütze 2008, section 8.4). It is computed from the hit curves. An evaluation
         has the hit curves of its `relevance_level`. A query without a relevant item has no such curve, and is left out.
@@ -121,6 +130,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     color : color or mapping of str to color, optional
         A colour for all systems, or colours by their names. Scatter and differences take no `color`, because their
         colours say which system is better. Default: colours that people with any colour vision can tell apart.
+    unit : str
+        What the picture calls the queries: a plural, such as ``"targets"`` or ``"users"``.
 
     Returns
     -------
@@ -150,6 +161,8 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
     ['B better: 2', 'equal: 1', 'A better: 0']
     """
     kind = kind_of(kind, tuple(_DRAWN))
+    if not isinstance(unit, str) or len(unit) < 2:
+        raise ValueError(f"unit must be a plural, such as 'targets', got {unit!r}")
     named = _named(systems)
     if kind in _PAIRS and len(named) != 2:
         raise ValueError(f"kind={kind!r} needs two systems, but systems has {len(named)}: {', '.join(named)}")
@@ -163,13 +176,19 @@ def plot_evaluations(systems: Any, kind: str = "distribution", *, measure: str |
         data = _recall_data(named, ties)
     else:
         data = _measure_data(named, measure, ties)
-    data = data._replace(more=more)
-    high = 1.6 + 0.4 * len(named) if kind == "distribution" and len(named) > 1 else 4.5 + 0.11 * len(named)
-    found = target(ax, (6.0, high), f"{kind!r} of {data.measure}")
+    data = data._replace(more=more, unit=unit)
+    found = target(ax, (6.0, _high(kind, len(named), len(data.ids))), f"{kind!r} of {data.measure}")
     _DRAWN[kind](found, data, colours)
     legend(found, data.note)
-    options = {"kind": kind, "measure": measure, "ties": ties, "color": color}
+    options = {"kind": kind, "measure": measure, "ties": ties, "color": color, "unit": unit}
     return Display(plot_evaluations, systems, named, options, found)
+
+
+def _high(kind: str, systems: int, queries: int) -> float:
+    """The height of a picture in inches."""
+    if kind == "dots":
+        return 1.8 + 0.17 * min(queries, _MOST_IDS)
+    return 1.6 + 0.4 * systems if kind == "distribution" and systems > 1 else 4.5 + 0.11 * systems
 
 
 # --- what is drawn ------------------------------------------------------------------------------------------
@@ -224,7 +243,8 @@ def _with_values(data: _Data) -> _Data:
     if not kept.any():
         raise ValueError(f"systems: no query has a value of {data.measure} in all systems: there is nothing to draw")
     ids = [one for one, keep in zip(data.ids, kept.tolist(), strict=True) if keep]
-    return data._replace(values=data.values[..., kept, :], ids=ids, left_out=len(kept) - len(ids))
+    ends = None if data.ends is None else data.ends[kept]
+    return data._replace(values=data.values[..., kept, :], ids=ids, left_out=len(kept) - len(ids), ends=ends)
 
 
 def _recall_data(named: dict[str, Any], ties: str) -> _Data:
@@ -253,10 +273,6 @@ def _hit_curves(name: str, one: Any, ties: Any) -> tuple[HitCurves, Any]:
 # --- pictures -----------------------------------------------------------------------------------------------
 
 
-def _queries(count: int) -> str:
-    return many(count, "queries", ",")
-
-
 def _cut(name: Any) -> str:
     text = one_line(as_text(name))
     return text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…"
@@ -279,7 +295,7 @@ def _draw_recall(ax: Axes, data: _Data, colours: list[Any]) -> None:
         label, size = f"{_shown(name) or ''} ({math.fsum(heights) / len(heights):.3f})".strip(), text_size(ax)
         ax.plot(_RECALLS, heights, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=0.14 * size,
                 marker=_MARKS[at % len(_MARKS)], markersize=0.45 * size, label=label, zorder=2.5)  # fmt: skip
-    dress(ax, f"Mean precision and recall, {_queries(len(data.ids))}")
+    dress(ax, f"Mean precision and recall, {data.counted}")
     ax.set(xlabel="recall", ylabel="interpolated precision", xlim=(-0.01, 1.01), ylim=(0, 1.02))
 
 
@@ -293,8 +309,8 @@ def _draw_distribution(ax: Axes, data: _Data, colours: list[Any]) -> None:
                linewidth=0.5, zorder=2, label=_shown(data.names[0]))  # fmt: skip
         for text, place, style in (("mean", math.fsum(values[:, 0]) / count, "-"), ("median", np.median(values), "--")):
             ax.axvline(place, color="black", linestyle=style, linewidth=1.2, label=f"{text} {place:.3f}", zorder=3)
-        dress(ax, f"{data.measure}, {_queries(count)}")
-        ax.set(xlabel=data.measure, ylabel="queries")
+        dress(ax, f"{data.measure}, {data.counted}")
+        ax.set(xlabel=data.measure, ylabel=data.unit)
         ax.yaxis.set_major_locator(needed("matplotlib.ticker", "a picture").MaxNLocator(integer=True))
         return
     lines = needed("matplotlib.lines", "a picture").Line2D
@@ -311,26 +327,55 @@ def _draw_distribution(ax: Axes, data: _Data, colours: list[Any]) -> None:
         ax.plot([middle, middle], [at - 0.31, at + 0.31], color=colour, linewidth=2.2, zorder=2.4)
         ax.plot(math.fsum(column) / count, at, "D", color="black", markersize=0.45 * text_size(ax), zorder=2.6)
     ax.set_yticks(range(len(data.names)), [_cut(name) for name in data.names])
-    dress(ax, f"{data.measure}, {_queries(count)}")
+    dress(ax, f"{data.measure}, {data.counted}")
     ax.grid(False, axis="y")
     ax.set(xlabel=data.measure, ylim=(len(data.names) - 0.4, -0.6))
     for text, how in (("mean", {"marker": "D", "linestyle": "", "color": "black", "markersize": 4.5}),
                       ("median and quartiles", {"marker": "s", "linestyle": "", "color": _GREY, "markersize": 8,
                                                 "fillstyle": "none"}),
-                      ("5 to 95 % of queries", {"color": _GREY, "linewidth": 1.2})):  # fmt: skip
+                      (f"5 to 95 % of {data.unit}", {"color": _GREY, "linewidth": 1.2})):  # fmt: skip
         ax.add_line(lines([], [], label=text, **how))
+
+
+def _with_means(data: _Data) -> list[str]:
+    """The names of the systems with their means."""
+    means = (math.fsum(column) / len(column) for column in data.values.T)
+    return [f"{_shown(name) or ''} (mean {mean:.3f})".strip() for name, mean in zip(data.names, means, strict=True)]
+
+
+def _draw_dots(ax: Axes, data: _Data, colours: list[Any]) -> None:
+    count, systems = data.values.shape
+    order = np.argsort(-data.values[:, 0], kind="stable")
+    values, rows, size = data.values[order], np.arange(count), text_size(ax)
+    if data.ends is None and systems > 1:
+        ax.hlines(rows, values.min(axis=1), values.max(axis=1), color=_GREY, linewidth=0.08 * size, zorder=1.5)
+    for at, (label, colour) in enumerate(zip(_with_means(data), colours, strict=True)):
+        row = rows
+        if data.ends is not None:  # intervals of a row stand side by side
+            row = rows + 0.7 * ((at + 0.5) / systems - 0.5)
+            low, high = np.where(np.isnan(data.ends[order, at]), values[:, at, None], data.ends[order, at]).T
+            ax.hlines(row, low, high, color=colour, linewidth=0.1 * size, alpha=0.6, zorder=2)
+        ax.plot(values[:, at], row, _MARKS[at % len(_MARKS)], color=colour, markeredgewidth=0, label=label, zorder=2.5,
+                markersize=(0.4 if count <= _MOST_IDS else 0.2) * size)  # fmt: skip
+    named = count <= _MOST_IDS
+    ax.set_yticks(rows if named else [], [_literal(data.ids[at]) for at in order] if named else [])
+    ax.tick_params(axis="y", labelsize=0.8 * size, length=0)
+    dress(ax, f"{data.measure} of each {singular(data.unit)}")
+    order_of = f", by falling {data.measure}" + f" of {_cut(data.names[0])}" * (systems > 1)
+    ax.set(ylim=(count - 0.3, -0.7))
+    _label(ax, data.measure, f"{data.counted}{order_of}")
+    ax.margins(x=0.03)
 
 
 def _draw_queries(ax: Axes, data: _Data, colours: list[Any]) -> None:
     count, many = data.values.shape
-    labels = [f"{_shown(name) or ''} (mean {math.fsum(data.values[:, at]) / count:.3f})".strip()
-              for at, name in enumerate(data.names)]  # fmt: skip
+    labels = _with_means(data)
     if many > _MOST_BESIDE or count * many > _MOST_BARS:
         for at, colour in enumerate(colours):
             line = _thinned(np.sort(data.values[:, at])[::-1])
             ax.plot(*line, color=colour, linestyle=_STYLES[at % len(_STYLES)], linewidth=1.4, label=labels[at])
         whose = "" if many == 1 else " of each system"
-        ax.set(xlabel=f"{_queries(count)}, in falling order{whose}", xlim=(0, count))
+        ax.set(xlabel=f"{data.counted}, in falling order{whose}", xlim=(0, count))
         ax.xaxis.set_major_formatter(as_count)
     else:
         order = np.argsort(-data.values[:, 0], kind="stable")
@@ -338,9 +383,9 @@ def _draw_queries(ax: Axes, data: _Data, colours: list[Any]) -> None:
         for at, colour in enumerate(colours):
             place = np.arange(count) + wide * (at + 0.5) - 0.42
             ax.bar(place, data.values[order, at], wide, color=colour, linewidth=0, zorder=2, label=labels[at])
-        _name_queries(ax, [data.ids[at] for at in order], f"falling {data.measure}" + (
+        _name_queries(ax, data, order, f"falling {data.measure}" + (
             f" of {_cut(data.names[0])}" if many > 1 else ""))  # fmt: skip
-    dress(ax, f"{data.measure} of each query")
+    dress(ax, f"{data.measure} of each {singular(data.unit)}")
     ax.grid(False, axis="x")
     ax.set(ylabel=data.measure)
     _from_zero(ax, data.values)
@@ -357,10 +402,10 @@ def _from_zero(ax: Axes, values: _Array) -> None:
         ax.set_ylim(0, 1.04 * float(values.max()) or 1.0)
 
 
-def _name_queries(ax: Axes, ids: list[Any], order: str) -> None:
+def _name_queries(ax: Axes, data: _Data, places: _Array, order: str) -> None:
     """Write the ids below the bars if there is room to read them, else only the number of queries."""
-    count = len(ids)
-    texts = [_literal(one) for one in ids]
+    texts = [_literal(data.ids[at]) for at in places]
+    count = len(texts)
     room = 72 * ax.get_window_extent().width / ax.figure.dpi / (count + 1)  # for each id, in points
     size = min(0.85 * text_size(ax), 0.95 * room)
     shown = count <= _MOST_IDS and size >= 5.0
@@ -368,7 +413,7 @@ def _name_queries(ax: Axes, ids: list[Any], order: str) -> None:
     ax.set_xticks(range(count) if shown else [], texts if shown else [])
     if shown:
         ax.tick_params(axis="x", labelsize=size, labelrotation=90, length=0)
-    _label(ax, f"{_queries(count)}, by {order}", ax.get_ylabel())
+    _label(ax, f"{data.counted}, by {order}", ax.get_ylabel())
 
 
 def _draw_scatter(ax: Axes, data: _Data, colours: list[Any]) -> None:
@@ -387,7 +432,7 @@ def _draw_scatter(ax: Axes, data: _Data, colours: list[Any]) -> None:
     means = [math.fsum(column) / count for column in (first, second)]
     ax.plot(*means, "P", color="black", markeredgecolor="white", markersize=9, zorder=3,
             label=f"means: {means[0]:.3f}, {means[1]:.3f}")  # fmt: skip
-    dress(ax, f"{data.measure}, {_queries(count)}")
+    dress(ax, f"{data.measure}, {data.counted}")
     x, y = (f"{data.measure} of {_cut(name)}" for name in data.names)
     _label(ax, x, y)
     ax.set(xlim=ends, ylim=ends, aspect="equal")
@@ -415,17 +460,17 @@ def _draw_differences(ax: Axes, data: _Data, colours: list[Any]) -> None:
     ax.axhline(0, color="black", linewidth=0.8, zorder=2.5)
     ax.axhline(mean, color="black", linestyle="--", linewidth=1.2, zorder=2.5, label=f"mean {mean:+.3f}")
     if count > _MOST_BARS:
-        ax.set(xlabel=f"{_queries(count)}, by falling difference", xlim=(0, count))
+        ax.set(xlabel=f"{data.counted}, by falling difference", xlim=(0, count))
         ax.xaxis.set_major_formatter(as_count)
     else:
-        _name_queries(ax, [data.ids[at] for at in order], "falling difference")
+        _name_queries(ax, data, order, "falling difference")
     dress(ax, f"Differences in {data.measure}")
     ax.grid(False, axis="x")
     _label(ax, ax.get_xlabel(), f"{data.measure}: {_cut(data.names[1])} − {_cut(data.names[0])}")
 
 
-_DRAWN = {"distribution": _draw_distribution, "queries": _draw_queries, "precision-recall": _draw_recall,
-          "scatter": _draw_scatter, "differences": _draw_differences}  # fmt: skip
+_DRAWN = {"distribution": _draw_distribution, "queries": _draw_queries, "dots": _draw_dots,
+          "precision-recall": _draw_recall, "scatter": _draw_scatter, "differences": _draw_differences}  # fmt: skip
 _PAIRS = ("scatter", "differences")
 
 
@@ -499,16 +544,16 @@ def _forest(comparison: Comparison, kind: str, measure: str) -> tuple[list[_Row]
     return rows, f"difference in {measure}" + (f" from {_literal(pairs[0].baseline)}" if from_one else "")
 
 
-class RunsPicture(NamedTuple):
-    """A picture of runs."""
+class Picture(NamedTuple):
+    """A picture of runs, or of groups."""
 
-    draw: Callable[..., Display]
+    draw: Callable[..., Any]
     height: float  # in inches
     caption: str
 
 
 def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
-                  comparison: Comparison | None = None, first: str | None = None) -> list[RunsPicture]:  # fmt: skip
+                  comparison: Comparison | None = None, first: str | None = None) -> list[Picture]:  # fmt: skip
     """A picture of mean precision and recall, and a picture of differences: for two runs of each query, else of means.
 
     The differences are of the measure `first`, if it has a mean, else of the first measure that has a mean.
@@ -518,15 +563,58 @@ def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
     measure = first if first in held else next(iter(held), None)
     high = 4.5 + 0.11 * min(len(named), _MOST_ROWS)
     what = "The mean over queries of interpolated precision: the greatest precision at this recall or a higher recall."
-    found = [RunsPicture(partial(plot_evaluations, named, "precision-recall"), high, what)]
+    found = [Picture(partial(plot_evaluations, named, "precision-recall"), high, what)]
     if measure is not None and len(named) == 2:
         what = f"{measure} of {names[1]} minus {measure} of {names[0]}: a bar for each query, in falling order."
-        found.append(RunsPicture(partial(plot_evaluations, named, "differences", measure=measure), high, what))
+        found.append(Picture(partial(plot_evaluations, named, "differences", measure=measure), high, what))
     elif measure is not None and comparison is not None:
         rows = sum(one.measure == measure for one in comparison.rows)
         what = f"Differences in mean {measure} with their intervals."
-        found.append(RunsPicture(partial(plot_comparison, comparison, measure=measure), _height(rows), what))
+        found.append(Picture(partial(plot_comparison, comparison, measure=measure), _height(rows), what))
     return found
+
+
+def groups_pictures(measures: Mapping[str, tuple[Mapping[str, _Array], _Array | None]], ids: Sequence[Any], unit: str,
+                    level: float | None) -> list[list[Picture]]:  # fmt: skip
+    """Pictures of groups: how each measure is distributed, the first measure of each group, and its differences.
+
+    `measures`: for each measure the values of each system in each group, and the ends of their intervals (groups,
+    systems, 2) of confidence `level`. Differences are of all pairs of three systems or fewer, else from the first
+    system, with eight pairs at most. Without a value there is no picture.
+    """
+    made: list[list[Picture]] = [[], [], []]
+    for measure, (values, ends) in measures.items():
+        stacked = np.stack(list(values.values()), axis=1)
+        if np.isnan(stacked).any(axis=1).all():
+            continue
+        names = [literal(name) for name in values]
+        lower = measure_of(measure).record.lower_is_better
+        data = _with_values(_Data(names, measure, stacked, list(ids), lower=lower, unit=unit, ends=ends))
+        what = f"How {measure} is distributed over the {unit}."
+        made[0].append(_of_data(data, "distribution", what))
+        if made[1] or len(names) > _MOST_ROWS:
+            continue
+        what = f"{measure} of each of the {data.counted}."
+        what += f" Lines: {100 * (level or 0):g} % intervals." * (ends is not None)
+        made[1].append(_of_data(data, "dots" if len(data.ids) <= _MOST_BARS else "queries", what))
+        pairs = [pair for pair in combinations(range(len(names)), 2) if pair[0] == 0 or len(names) <= _MOST_BESIDE]
+        what = f"The difference in {measure} for each {singular(unit)}, in falling order."
+        what += f" {len(pairs) - _MOST_PAIRS:,} more pairs are left out." * (len(pairs) > _MOST_PAIRS)
+        for pair in pairs[:_MOST_PAIRS]:
+            two = data._replace(names=[names[at] for at in pair], values=data.values[:, pair], ends=None)
+            made[2].append(_of_data(two, "differences", what))
+    return made
+
+
+def _of_data(data: _Data, kind: str, caption: str) -> Picture:
+    colours = _colours(data.names, None)
+
+    def draw(ax: Axes, keyed: bool = True) -> None:
+        _DRAWN[kind](ax, data, colours)
+        if keyed:
+            legend(ax, data.note)
+
+    return Picture(draw, _high(kind, len(data.names), len(data.ids)), caption)
 
 
 def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],

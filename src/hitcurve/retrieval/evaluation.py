@@ -364,10 +364,10 @@ class Evaluation(Evaluated):
 
         Parameters
         ----------
-        kind : {"distribution", "queries", "precision-recall", "pr"}
-            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query.
-            ``"precision-recall"`` or ``"pr"``: the mean interpolated precision at 11 recall levels, read off the
-            curves.
+        kind : {"distribution", "queries", "dots", "precision-recall", "pr"}
+            ``"distribution"``: a histogram of the queries' values. ``"queries"``: a bar for each query. ``"dots"``: a
+            row for each query. ``"precision-recall"`` or ``"pr"``: the mean interpolated precision at 11 recall levels,
+            read off the curves.
         measure, ax, color
             As for ``plot_evaluations``, which draws several systems.
 
