@@ -151,28 +151,28 @@ def test_groups(capsys, path):
     curves = hc.HitCurves(LABEL, SCORE, qid=GROUP)
     ap, precision = curves.average_precision(), curves.precision(2)
     assert [line.split() for line in out.splitlines()[:-1]] == [
-        ["group", "items", "relevant", "AP", "P@2", "NumRet"],
+        ["set", "items", "relevant", "AP", "P@2", "NumRet"],
         ["a", "3", "2", f"{ap[0]:.4f}", f"{precision[0]:.4f}", "3"],
         ["b", "5", "2", f"{ap[1]:.4f}", f"{precision[1]:.4f}", "5"],
         ["c", "2", "0", "nan", "0.0000", "2"],
         ["mean", f"{ap[:2].mean():.4f}", f"{precision[:2].mean():.4f}", "4.0000"],
     ]
-    assert out.splitlines()[-1] == "Groups without a relevant item: 1 of 3, left out of the means."
+    assert out.splitlines()[-1] == "Sets without a relevant item: 1 of 3, left out of the means."
 
 
 def test_the_report_of_groups(capsys, path):
     out = table(capsys, path, "--group", "set", "--all")
     curves = hc.HitCurves(LABEL, SCORE, qid=GROUP)
-    assert out.splitlines()[0] == "t.csv: 3 groups, 10 items, 4 relevant (40 %)"
+    assert out.splitlines()[0] == "t.csv: 3 sets, 10 items, 4 relevant (40 %)"
     lines = numbers(out)
-    assert lines["group"] == ["items", "relevant", "AP", "AP", "worst", "AP", "best", "AP", "threshold"]
+    assert lines["set"] == ["items", "relevant", "AP", "AP", "worst", "AP", "best", "AP", "threshold"]
     assert lines["b"][2] == f"{curves.average_precision()[1]:.4f}"
-    assert lines["mean"][:3] == ["of", "2", "groups"]
+    assert lines["mean"][:3] == ["of", "2", "sets"]
     assert lines["AP"][0] == f"{curves.mean_average_precision():.4f}"
     assert "the mean AP lies between" in out
-    assert "Groups without a relevant item: 1 of 3, left out of the means." in out
+    assert "Sets without a relevant item: 1 of 3, left out of the means." in out
     short = table(capsys, path, "--group", "set", "--mean-only", "--all")
-    assert "group" not in numbers(short)
+    assert "set" not in numbers(short)
     assert numbers(short)["AP"] == lines["AP"]
 
 
@@ -180,7 +180,7 @@ def test_groups_where_a_measure_is_undefined(capsys, tmp_path):
     (tmp_path / "t.csv").write_text("label,score,set\n1,3,a\n1,2,a\n0,2,b\n1,1,b\n")
     out = table(capsys, str(tmp_path / "t.csv"), "--group", "set", "-m", "ROCAUC")
     assert out.splitlines()[-2].split() == ["mean", "0.0000"]
-    assert out.splitlines()[-1] == "Groups where ROCAUC is undefined: 1, left out of its mean."
+    assert out.splitlines()[-1] == "Sets where ROCAUC is undefined: 1, left out of its mean."
 
 
 def test_groups_left_without_items(capsys, tmp_path):

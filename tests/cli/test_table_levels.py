@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,8 +87,8 @@ def test_intervals_for_programs(run, grouped, ties):
             made = curves_of(one["score"], grouped).interval(name, ties=ties, confidence_level=0.9, **DRAWN)
             ends = list(made.confidence_interval)
             assert one["mean" if grouped else "measures"][name] == pytest.approx(made.estimate, rel=1e-15)
-            assert (one["intervals"][name], one["interval_methods"][name]) == (ends, made.method)
-            assert [float(row[f"{name} {end}"]) for end in ("low", "high")] == ends
+            assert one["intervals"][name] == {"from": ends[0], "to": ends[1], "by": made.method}
+            assert [float(row[f"{name} {end}"]) for end in ("from", "to")] == ends
             assert row[f"{name} by"] == made.method
 
 
@@ -125,7 +126,8 @@ def test_what_takes_long_is_not_drawn_unless_asked_for(run, monkeypatch):
 
 def compared(measures, grouped, **how):
     groups = QUERY.tolist() if grouped else None
-    return hc.compare(LEVEL, SCORES, measures=measures, groups=groups, lower_is_better=LOWER, **how)
+    made = hc.compare(LEVEL, SCORES, measures=measures, groups=groups, lower_is_better=LOWER, **how)
+    return replace(made, unit="queries" if grouped else made.unit)  # the column is named query
 
 
 @GROUPS
@@ -171,7 +173,7 @@ def test_a_comparison_states_the_interval_of_the_table(run):
         objects = json.loads(run(*BOTH, "--interval", *more, *SEEDED, "--format", "json", "-m", *NAMED))["scores"]
         ends = {(one["score"], name): one["intervals"][name] for one in objects for name in NAMED}
         for one in made.systems:
-            assert [one.low, one.high] == ends[one.system, one.measure], one
+            assert {"from": one.low, "to": one.high, "by": one.method} == ends[one.system, one.measure], one
 
 
 def test_files_and_missing_scores(run, tmp_path):
@@ -186,6 +188,7 @@ def test_files_and_missing_scores(run, tmp_path):
     scores = {name: values[kept] for name, values in SCORES.items()}
     groups = np.where(np.arange(QUERY.size) < 100, "t.csv", "u.csv")[kept].tolist()
     expected = hc.compare(LEVEL[kept], scores, measures="nDCG", groups=groups, lower_is_better=LOWER, **DRAWN)
+    expected = replace(expected, unit="files")
     assert out.endswith(f"\n\n{expected}\n")
 
 
@@ -228,25 +231,35 @@ def test_gain_curves_are_drawn(drawn, tmp_path, scores):
 @pytest.mark.parametrize("more", [(), ("--ties", "best"), ("-m", "P(rel=3)@5", "nDCG")])
 def test_the_distribution_over_groups_is_drawn(drawn, more):
     """Of the groups that are in the mean."""
-    (ax,) = drawn(*ONE, "--group", "query", *more).axes
+    ax, each = drawn(*ONE, "--group", "query", *more).axes
     name, ties = more[1] if "-m" in more else "nDCG", "best" if "--ties" in more else "expected"
     curves = curves_of("first", True)
     values = curves.measure(name, ties=ties)[(curves.at_level(3) if "rel" in name else curves).num_relevant > 0]
     assert [bar.get_height() for bar in ax.patches] == np.histogram(values, np.linspace(0, 1, 21))[0].tolist()
     assert f"mean {curves.mean(name, ties=ties):.3f}" in ax.get_legend_handles_labels()[1]
-    assert ax.get_xlabel() == name
+    assert ax.get_xlabel() == each.get_xlabel() == name
+    assert ax.get_ylabel() == "queries"
+    (dots,) = each.get_lines()
+    assert dots.get_xdata().tolist() == sorted(values, reverse=True)
 
 
 def test_groups_of_several_scores_are_drawn_side_by_side(drawn):
-    (ax,) = drawn(*BOTH, "--group", "query").axes
+    ax, apart, each = drawn(*BOTH, "--group", "query").axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"]
     means = [line.get_xdata()[0] for line in ax.get_lines() if line.get_marker() == "D" and line.get_label() != "mean"]
     assert means == pytest.approx([curves_of(name, True).mean("nDCG") for name in SCORES])
+    ndcg = curves_of("first", True).ndcg()
+    order = sorted("abcdefg", key=lambda query: -ndcg["abcdefg".index(query)])
+    assert [label.get_text() for label in each.get_yticklabels()] == order
+    first, second = (curves_of(name, True).ndcg()[:7] for name in SCORES)
+    np.testing.assert_allclose(sum(np.array([bar.get_height() for bar in one]) for one in apart.containers),
+                               np.sort(second - first)[::-1])
+    assert apart.get_ylabel() == "nDCG: second − first"
 
 
 @pytest.mark.parametrize(("more", "said"), [
-    ((), "no item is relevant"), (("--group", "query"), "no group has a value of nDCG"),
-    (("--group", "query", "-m", "AP(rel=4)"), "no group has a value of AP(rel=4)"),
+    ((), "no item is relevant"), (("--group", "query"), "no query has a value of nDCG"),
+    (("--group", "query", "-m", "AP(rel=4)"), "no query has a value of AP(rel=4)"),
 ])  # fmt: skip
 def test_nothing_is_drawn_without_relevant_items(run, tmp_path, more, said):
     pytest.importorskip("matplotlib")
@@ -291,7 +304,18 @@ def test_the_page_of_one_ranking(page):
 
 def test_the_page_of_groups(page):
     found = page(*BOTH, "--group", "query", "--interval", "--compare", *SEEDED, "-m", "nDCG@5", "P(rel=3)@5")
-    summary, systems, differences, *rest = found.tables
+    summary, *each, systems, differences, ahead = found.tables[:6]
+    rest = found.tables[6:]
+    for name, table in zip(("nDCG@5", "P(rel=3)@5"), each, strict=True):
+        heads = [head for one in SCORES for head in (one, "from", "to", "by")]
+        assert table[0] == ["query", "items", "relevant", *heads]
+        made = [curves_of(one, True)[2].interval(name, **DRAWN) for one in SCORES]
+        assert table[3][3:] == [cell for one in made for cell in (
+            *map(shown, (one.estimate, *one.confidence_interval)), one.method)]  # fmt: skip
+        assert [table[-1][0], *table[-1][3::4]] == ["mean", *(shown(curves_of(one, True).mean(name)) for one in SCORES)]
+    first, second = (curves_of(name, True).ndcg(5)[:7] for name in SCORES)
+    counts = [str(int(np.sum(second > first))), str(int(np.sum(second == first))), str(int(np.sum(second < first)))]
+    assert ahead[0][3:6] == ["queries higher", "equal", "lower"] and ahead[1][3:6] == counts
     assert summary[0] == ["score", "nDCG@5", "P(rel=3)@5"]
     means = [[shown(curves_of(name, True).mean(one)) for one in ("nDCG@5", "P(rel=3)@5")] for name in SCORES]
     assert [row[1:] for row in summary[1:]] == means
@@ -300,17 +324,18 @@ def test_the_page_of_groups(page):
     assert [row[3] for row in differences[1:]] == [f"{row.difference:+.4f}" for row in made.rows]
     for name, groups, table in zip(SCORES, rest[::2], rest[1::2], strict=False):
         curves = curves_of(name, True)
-        assert groups[0] == ["group", "items", "relevant", "nDCG@5", "nDCG@5 worst", "nDCG@5 best"]
+        assert groups[0] == ["query", "items", "relevant", "nDCG@5", "nDCG@5 worst", "nDCG@5 best"]
         values = [[shown(one) if one == one else "nan" for one in curves.ndcg(5, ties=ties)]
                   for ties in ("expected", "worst", "best")]  # fmt: skip
         assert [row[3:] for row in groups[1:]] == [list(row) for row in zip(*values, strict=True)]
         ends = curves.interval("nDCG@5", **DRAWN).confidence_interval
         assert " to ".join(map(shown, ends)) in table[1]
     pictures = [one["aria-label"] for tag, one in found.tags if tag == "svg" and "role" in one]
-    assert len(pictures) == 1 and pictures[0].startswith("nDCG@5, 7 queries")
+    assert [text.partition(":")[0] for text in pictures] == [
+        "nDCG@5, 7 queries", "P(rel=3)@5, 7 queries", "nDCG@5 of each query", "Differences in nDCG@5"]  # fmt: skip
     words = "".join(found.words)
-    assert "How nDCG@5 is distributed over the groups" in words
-    assert "Groups without a relevant item: 1 of 8, left out of the means." in words
+    assert "How the measures are distributed over the queries" in words
+    assert "Queries without a relevant item: 1 of 8, left out of the means." in words
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "query")])
@@ -340,8 +365,6 @@ def test_a_file_that_is_cut_short(run, tmp_path):
         (("--top", "3"), "--top counts relevant items: with --grade, name measures with a cutoff: -m nDCG@10"),
         (("--ties", "threshold"),
          "--ties threshold is not defined for nDCG: use expected, best or worst, or name other measures with -m"),
-        (("--score", "second", "--compare", "--format", "csv"),
-         "--compare prints tables: use --format table, markdown or latex"),
     ],
 )  # fmt: skip
 def test_refusals_say_what_to_do(run, arguments, said):

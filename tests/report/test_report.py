@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -158,10 +159,10 @@ def test_intervals(capsys, path):
     assert out == run(capsys, *arguments, "--format", "csv", "--workers", "1")[0]
     rows = list(csv.DictReader(io.StringIO(out)))
     low, high = BOTH["dock"].interval("AP", confidence_level=0.8).confidence_interval
-    assert (float(rows[0]["AP low"]), float(rows[0]["AP high"])) == (low, high)
-    assert float(rows[1]["EF@1% low"]) <= float(rows[1]["EF@1%"]) <= float(rows[1]["EF@1% high"])
+    assert (float(rows[0]["AP from"]), float(rows[0]["AP to"])) == (low, high)
+    assert float(rows[1]["EF@1% from"]) <= float(rows[1]["EF@1%"]) <= float(rows[1]["EF@1% to"])
     found = json.loads(run(capsys, *arguments, "--format", "json")[0])["scores"][0]["intervals"]
-    assert found["AP"] == [low, high]
+    assert found["AP"] == {"from": low, "to": high, "by": "logit"}
 
 
 @pytest.mark.parametrize("ties", ["expected", "worst", "threshold"])
@@ -186,11 +187,10 @@ def test_the_command_and_python_draw_the_same(capsys, path, ties):
                 (system,) = [of for of in stated if (of.measure, of.system) == (name, score)]
                 assert system[2:] == (one.estimate, low, high, one.method)
                 row = rows[score]
-                assert [row[f"{name}{end}"] for end in ("", " low", " high", " by")] == [
+                assert [row[f"{name}{end}"] for end in ("", " from", " to", " by")] == [
                     *map(str, (one.estimate, low, high)), one.method
                 ]  # fmt: skip
-                assert entry["intervals"][name] == [low, high]
-                assert entry["interval_methods"][name] == one.method
+                assert entry["intervals"][name] == {"from": low, "to": high, "by": one.method}
 
 
 def test_intervals_in_the_report(capsys, path):
@@ -215,10 +215,10 @@ def test_intervals_of_means_over_groups(capsys, path):
     low, high = curves.interval("AP", rng=0).confidence_interval
     arguments = (path, "--label", "active", "--score", "dock:lower", "--group", "target", "--interval")
     out, _ = run(capsys, *arguments, "-m", "AP")
-    assert [line.split()[-1] for line in out.splitlines()[-3:]] == [f"{low:.4f}", f"{high:.4f}", "bootstrap"]
+    assert out.splitlines()[-1].split()[-3:] == [f"{low:.4f}", f"{high:.4f}", "bootstrap"]
     out, _ = run(capsys, *arguments, "--all")
     assert f"{low:.4f} to {high:.4f}  bootstrap  average precision" in out
-    assert "by bootstrap over the groups" in out
+    assert "by bootstrap over the targets" in out
 
 
 def test_comparison(capsys, path):
@@ -229,7 +229,7 @@ def test_comparison(capsys, path):
     assert out.endswith(f"\n\n{expected}\n")
     out, _ = run(capsys, path, *ARGUMENTS, "--compare", "--group", "target")
     groups = TARGET.tolist()
-    expected = hc.compare(Y, scores, groups=groups, lower_is_better=lower, rng=0)
+    expected = replace(hc.compare(Y, scores, groups=groups, lower_is_better=lower, rng=0), unit="targets")
     assert out.endswith(f"\n\n{expected}\n")
 
 
@@ -241,11 +241,9 @@ def test_pictures(capsys, path, tmp_path):
     text = (tmp_path / "g.svg").read_text()
     assert len(text) > 10_000
     arguments = ["table", path, *ARGUMENTS, "--group", "target", "--plot", str(tmp_path / "g.svg")]
-    (tmp_path / "g.svg").unlink()
-    assert main(arguments) == 2  # before anything is read
-    out, err = capsys.readouterr()
-    assert "--plot draws the groups of a single score: name one --score, or use --report" in err and not out
-    assert not (tmp_path / "g.svg").exists()
+    assert main(arguments) == 0
+    assert (tmp_path / "g.svg").read_text() != text
+    capsys.readouterr()
     (tmp_path / "n.csv").write_text("y,s\n0,1\n")
     arguments = ["table", str(tmp_path / "n.csv"), "--label", "y", "--score", "s", "--plot", str(tmp_path / "n.png")]
     assert main(arguments) == 1
@@ -298,7 +296,7 @@ def test_the_page_states_one_interval_for_one_number(capsys, path, tmp_path, mor
     run(capsys, path, *ARGUMENTS, "--interval", "--compare", "--report", tmp_path / "r.html", *more)
     page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
     whole = [table for table in page.tables if "interval" in table[0]]  # of the differences it says "95 % interval"
-    said = page.tables[1][1:]
+    said = next(table for table in page.tables if table[0][:2] == ["measure", "system"])[1:]
     assert {method for *_, method in said} <= {"logit", "delong", "bootstrap"}
     assert len(said) == 2 * (1 if "--group" in more else 2 if "-m" in more else 4)
     for measure, score, _, between, method in said:
@@ -314,11 +312,11 @@ def test_groups_without_relevant_items_are_in_no_mean(capsys, tmp_path):
     (tmp_path / "g.csv").write_text("y,a,b,g\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
     arguments = (tmp_path / "g.csv", "--label", "y", "--score", "a", "--score", "b", "--group", "g", "-m", "P@2")
     out, _ = run(capsys, *arguments, "--interval", "--compare", "--mean-only")
-    lines = [line.split() for line in out.splitlines()]
+    lines = [line.split() for line in out.splitlines() if line]
     curves = hc.HitCurves([row[0] for row in rows[:8]], [row[1] for row in rows[:8]], qid=[0] * 4 + [1] * 4)
     one = curves.interval("P@2", rng=0)
     shown = [f"{number:.4f}" for number in (one.estimate, *one.confidence_interval)]
-    assert [line[-1] for line in lines[1:4]] == shown
+    assert lines[1:3] == [["score", "P@2", "from", "to", "by"], ["a", *shown, "bootstrap"]]
     (compared,) = [line for line in lines if line[:2] == ["P@2", "a"] and "to" in line and len(line) == 7]
     assert [compared[2], compared[3], compared[5]] == shown
 
@@ -327,22 +325,27 @@ def test_the_page_of_groups(capsys, path, tmp_path):
     out = tmp_path / "r.html"
     _, err = run(capsys, path, *ARGUMENTS, "--group", "target", "--report", out, "-m", "AP")
     page = Page(out.read_text(encoding="utf-8"))
-    groups = page.tables[1]
+    values, per_score = page.tables[1], page.tables[2]
     assert "Light bands" not in "".join(page.words)
-    assert [row[0] for row in groups] == ["group", "t1", "t2", "t3"]
-    assert out.read_text(encoding="utf-8").count("<figure>") == 2
-    assert sum(tag == "svg" and "role" in attributes for tag, attributes in page.tags) == 8
+    assert [row[0] for row in values] == ["target", "t1", "t2", "t3", "mean"]
+    assert values[0] == ["target", "items", "relevant", *BOTH]
+    assert [row[0] for row in per_score] == ["target", "t1", "t2", "t3"]
+    # Of each score the curves of its targets; then the distribution, each target, and the differences.
+    assert out.read_text(encoding="utf-8").count("<figure>") == 5
+    assert sum(tag == "svg" and "role" in attributes for tag, attributes in page.tags) == 11
     assert len(page.ids) == len(set(page.ids))
     for line in err.splitlines():
         assert line.removeprefix("hitcurve: warning: ") in "".join(page.words)
 
 
-def test_many_groups_are_not_all_drawn(capsys, tmp_path):
+def test_the_curves_of_many_groups_are_not_drawn(capsys, tmp_path):
     rows = "".join(f"{at % 3 == 0:d},{at * 7 % 11},g{at % 10}\n" for at in range(400))
     (tmp_path / "m.csv").write_text("y,s,g\n" + rows)
     out = tmp_path / "r.html"
     run(capsys, tmp_path / "m.csv", "--label", "y", "--score", "s", "--group", "g", "--report", out)
-    assert "the 7 of 10 groups with the most relevant items" in out.read_text(encoding="utf-8")
+    page = Page(out.read_text(encoding="utf-8"))
+    pictures = [one["aria-label"] for tag, one in page.tags if tag == "svg" and "role" in one]
+    assert [text.partition(":")[0] for text in pictures] == ["AP, 10 groups", "AP of each group"]
 
 
 def test_the_page_without_relevant_items(capsys, tmp_path):

@@ -6,9 +6,11 @@ import argparse
 import math
 import os
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._base.extras import needed
+from hitcurve._base.words import singular
 from hitcurve.cli.common import (
     PICTURES,
     Option,
@@ -86,7 +88,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--level", "SHARE", "confidence level of the intervals (default: 0.95)", {"type": _level, "default": 0.95}),
     ("--resamples", "N", "number of resamples (default: 1000; groups: 9999; many pairs: more)", {"type": resamples}),
     ("--seed", "N", "seed of the bootstrap (default: 0)", {"type": seed, "default": 0}),
-    ("--plot", "FILE", f"save a picture of the curves: {PICTURES}", {}),
+    ("--plot", "FILE", f"save a picture of the curves, or of the groups: {PICTURES}", {}),
     ("--report", "FILE", "write an HTML page with all results", {}),
     ("--format", "FORM", "table (default), markdown, latex, json, csv (names can be formulas)",
      {"choices": _FORMS, "default": "table"}),
@@ -134,6 +136,7 @@ def _run(options: argparse.Namespace) -> str:
             found.scores, view, page, title=title, ties=options.ties, each=not options.mean_only, notes=notes,
             quick=not options.interval, progress=progress,
             comparison=comparison, intervals={"confidence_level": options.level, **drawn},
+            n_of_each=options.resamples or _RESAMPLES[False],
         )  # fmt: skip
         _pictures(options, found, made, page, drawn, progress)
     warn(made.warnings)
@@ -150,7 +153,7 @@ def _views(options: argparse.Namespace, found: Screen) -> tuple[View, Usual | No
     named: list[Measure] | None = options.measures or ([parse(name) for name in GRADED] if graded else None)
 
     def usual() -> Usual:
-        return Usual(found.scores, options.ties, options.top, named if graded else None)
+        return Usual(found.scores, options.ties, options.top, named if graded else None, named)
 
     page = usual() if options.report else None
     if options.measures or machine:
@@ -189,7 +192,6 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
             column, direction = text, "lower" if options.lower_is_better else "higher"
         scores.append((column, direction == "lower"))
     labels, grade, ids, plot = options.label, options.grade, options.id, options.plot
-    grouped = options.group is not None or options.by_file
     actives, best, files = options.actives, options.best_per, options.files
     twice = options.by_file and len(set(files)) < len(files)
     refuse(options, (
@@ -212,10 +214,6 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (files.count("-") > 1, "standard input can be read only once: name - once"),
         (twice, "--by-file makes each file a group: name each file once"),
         (options.compare and len(scores) < 2, "--compare needs two scores: name another column with --score"),
-        (options.compare and options.format in ("csv", "json"),
-         "--compare prints tables: use --format table, markdown or latex"),
-        (plot and grouped and len(scores) > 1 and not grade,
-         "--plot draws the groups of a single score: name one --score, or use --report, which draws every score"),
         no_picture(plot),
         *no_output(options, files if actives is None else [*files, actives]),
     ))  # fmt: skip
@@ -273,12 +271,13 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         measures = [one if "gains" in one.record.of or one.rel is not None else one._replace(rel=1) for one in measures]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command prints the warning itself
-        return compare(
+        made = compare(
             arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
             measures=measures, groups=group, confidence_level=options.level, nan_policy=options.nan,
             lower_is_better={score.name: score.lower_is_better for score in found.scores},
             ties=options.ties or "expected", **drawn,
         )  # fmt: skip
+    return made if group is None else replace(made, unit=found.scores[0].unit)
 
 
 def _pictures(options: argparse.Namespace, found: Screen, made: Report, view: Usual | None, drawn: dict[str, Any],
@@ -287,21 +286,24 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, view: Us
         return
     with beside(options):
         from hitcurve._base.workers import check_workers
-        from hitcurve.report.page import distribution, figures, table_page
+        from hitcurve.report.page import figures, groups_figure, groups_figures, table_page
 
         progress("drawing")
         lack, how = pictures_lack(), drawn | {"band": made.level, "workers": check_workers(options.workers)}
-        of_groups = made.graded and made.grouped
-        pictures = [] if lack else distribution(made) if of_groups else figures(found.scores, **how)
+        pictures = [] if lack else figures(found.scores, **how)
         made.warnings += lack if options.report else []
         with beside(options):
             if options.plot:
                 needed("matplotlib", "a picture")
-                if not pictures:
-                    why = f"no group has a value of {made.view.names[0]}" if of_groups else "no item is relevant"
+                of_groups = made.grouped and not (len(pictures) == 1 and len(found.scores) == 1)
+                drawn_first = groups_figure(made) if of_groups else pictures[0][0] if pictures else None
+                if drawn_first is None:
+                    one = singular(made.unit)
+                    why = f"no {one} has a value of {made.view.names[0]}" if of_groups else "no item is relevant"
                     raise ValueError(f"{options.plot}: {why}, so there is nothing to draw")
-                made.warnings += save_picture(pictures[0][0], options.plot)
+                made.warnings += save_picture(drawn_first, options.plot)
         if view is not None:
+            pictures += groups_figures(made, view) if made.grouped and not lack else []
             files = options.files if options.actives is None else [*options.files, options.actives]
             page = table_page(made, view, found.num_rows, files, options.command, pictures, progress)
             write_page(options.report, page)

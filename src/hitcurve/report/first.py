@@ -42,10 +42,10 @@ class First(View):
             parts.append(f"{title}: {counts}" if title else counts)
         blocks: list[Grid | str] = ["\n".join(parts)]
         if report.grouped and report.each and not report.named:
-            rows = report.scores[0].cells(self.names, self.names)
-            left = len(rows) - 1 - (len(rows) if self.most is None else self.most)
-            foot = (f"... and {many(left, 'more groups', ',')}, with --all.",) if left > 0 else ()
-            blocks.append(Grid(rows[: None if self.most is None else self.most + 1], foot=foot))
+            columns = [(name, report.scores[0].rows[name]) for name in self.names if name in report.scores[0].rows]
+            blocks.append(report.group_table(columns, report.scores, mean=False, most=self.most))
+        elif report.grouped and report.each:
+            blocks += report.group_tables(self.names[:1], self.most)[0]
         blocks.append(self._values(report))
         said = []
         for score in report.scores:
@@ -66,7 +66,7 @@ class First(View):
                 if not math.isnan(row.low) and name not in by.setdefault(row.by, []):
                     by[row.by].append(name)
         methods = {"delong": "DeLong's method"}
-        methods["bootstrap"] = f"bootstrap over the {'groups' if report.grouped else 'items'}"
+        methods["bootstrap"] = f"bootstrap over the {report.unit if report.grouped else 'items'}"
         said = "; ".join(f"{', '.join(names)} by {methods.get(method, method)}" for method, names in by.items())
         return [f"Intervals: {said}."] if said else []
 
@@ -76,7 +76,7 @@ class First(View):
         # Means may differ in their groups: scores may lack a group, and measures may need higher levels.
         empty = [score.rows[name].empty for score in report.scores for name in self.names if name in score.rows]
         means = {one.count(False) for one in empty}
-        of = f"of {many(min(means), 'groups', ',')}" if len(means) == 1 else "over groups"
+        of = f"of {many(min(means), report.unit, ',')}" if len(means) == 1 else f"over {report.unit}"
         value = f"mean {of}" if report.grouped else report.ties or "value"
         rows = [["measure", *["score"] * named, value,
                  *[f"{100 * (level or 0):g} % interval"] * (level is not None), *["ties: worst to best"] * ties]]

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hitcurve.report.rows import Report, Row, Score, View, shown
+from hitcurve.report.rows import Report, Row, Score, View
 from hitcurve.shown.grid import Grid
 
 __all__ = ["Named"]
 
 
 class Named(View):
-    """Only the measures. With groups, a line for each group. Without groups, a line for each measure."""
+    """Only the measures. Without groups, a line for each measure.
+
+    With groups, a line for each group. If there are several columns of scores, each measure has a table with a column
+    for each of them.
+    """
 
     says_what_was_read = False
 
@@ -28,35 +32,37 @@ class Named(View):
                 for score in report.scores for name in names
             ]  # fmt: skip
             return [Grid(rows, 1 + named, bare=True)]
-        rows = [[*_head(report), *names]]
-        for lead, numbers, of in self._rankings(report):
-            rows.append([shown(cell) for cell in (*lead, *numbers)])
-            for at, label in enumerate(("from", "to", "by") if of and report.level is not None else ()):
-                rows.append([*lead[:-3], label, "", "", *(shown(row[-3:][at]) for row in of)])
-        foot = dict.fromkeys(sentence for score in report.scores for sentence in score.left_out(names))
-        return [Grid(rows, 1 + named, foot=tuple(foot))]
+        foot = tuple(dict.fromkeys(sentence for score in report.scores for sentence in score.left_out(names)))
+        if named and not report.each:
+            means = [report.cells([(name, score.rows[name]) for name in names]) for score in report.scores]
+            rows = [["score", *means[0][0]]]
+            rows += [[score.name, *cells] for score, (_, cells) in zip(report.scores, means, strict=True)]
+            return [f"Means over the {report.unit}", Grid(rows, foot=foot)]
+        *tables, (title, last) = report.group_tables(names)
+        blocks: list[Grid | str] = [one for table in tables for one in table]
+        return [*blocks, *[title] * named, last._replace(foot=foot)]
 
-    def _rankings(self, report: Report) -> Iterator[tuple[list[Any], list[float], list[Row]]]:
-        """For each line: the first cells, the numbers, and the rows with intervals (none for a single group)."""
+    def _rankings(self, report: Report) -> Iterator[tuple[list[Any], int | None]]:
+        """For each line the first cells, and the place of the group (None: the mean, or the single ranking)."""
         for score in report.scores:
             lead: list[Any] = [score.name] * report.named
-            of = [score.rows[name] for name in self.names]
             if score.groups is None:
                 lead += [score.items[0], score.relevant[0]]
             else:
                 for at, group in enumerate(score.groups if report.each else ()):
-                    yield [*lead, str(group), score.items[at], score.relevant[at]], [row.each[at] for row in of], []
+                    yield [*lead, str(group), score.items[at], score.relevant[at]], at
                 lead += ["mean", "", ""]
-            yield lead, [row.value for row in of], of
+            yield lead, None
 
     def lines(self, report: Report) -> list[list[Any]]:
         """A line for each ranking. Undefined numbers are nan."""
-        ended = ("", " low", " high", " by") if report.level else ("",)
+        ended = ("", " from", " to", " by") if report.level is not None else ("",)
+        of = {score.name: [score.rows[name] for name in self.names] for score in report.scores}
         rows: list[list[Any]] = [[*_head(report), *(name + end for name in self.names for end in ended)]]
-        for lead, numbers, of in self._rankings(report):
-            for at, number in enumerate(numbers):
-                lead += [number, *(of[at][-3:] if of else ("", "", ""))][: len(ended)]
-            rows.append(lead)
+        only = report.scores[0].name
+        for lead, at in self._rankings(report):
+            mine = of[lead[0] if report.named else only]
+            rows.append([*lead, *(cell for row in mine for cell in row.ended(at)[: len(ended)])])
         return rows
 
     def tree(self, report: Report) -> dict[str, Any]:
@@ -77,15 +83,21 @@ class Named(View):
             if report.each:
                 result["groups"] = [
                     {"group": group if isinstance(group, int) else str(group), "items": score.items[at],
-                     "relevant": score.relevant[at], "measures": {row.measure: row.each[at] for row in rows}}
+                     "relevant": score.relevant[at], "measures": {row.measure: row.each[at] for row in rows},
+                     **_intervals(report, rows, at)}
                     for at, group in enumerate(score.groups)
                 ]  # fmt: skip
             skipped = len(score.groups) - len(score.kept)
             result |= {"mean": means, "num_groups": len(score.groups), "num_skipped": skipped}
-        if report.level is not None:
-            result["intervals"] = {row.measure: [row.low, row.high] for row in rows}
-            result["interval_methods"] = {row.measure: row.by or None for row in rows}
-        return result
+        return result | _intervals(report, rows, None)
+
+
+def _intervals(report: Report, rows: list[Row], at: int | None) -> dict[str, Any]:
+    """The intervals of group `at`, or of the means or single values, if intervals were asked for."""
+    if report.level is None:
+        return {}
+    ends = ((row.measure, row.ended(at)[1:]) for row in rows)
+    return {"intervals": {name: {"from": low, "to": high, "by": by or None} for name, (low, high, by) in ends}}
 
 
 def _head(report: Report) -> list[str]:

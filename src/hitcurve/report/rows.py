@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._base.words import are, many
+from hitcurve._base.words import are, many, singular
 from hitcurve.curves.gain import GainCurve
 from hitcurve.curves.hit import HitCurve, mean_over
 from hitcurve.measures import Measure, parse
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 __all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "readings", "shown", "under"]
 
 _MOST_DRAWN = 20_000_000  # resamples times rows (or groups): without --interval, more (about a second) are skipped
-_NO_INTERVAL = (math.nan, math.nan, "")
+_Ends = tuple[float, float, str]  # low, high, and the method of the interval
+_NO_INTERVAL: _Ends = (math.nan, math.nan, "")
+_ENDS = ("from", "to", "by")  # the heads of the columns of an interval
 # The expected value, then its bounds, then scikit-learn's reading.
 READINGS = ("expected", "worst", "best", "threshold")
 
@@ -42,6 +44,13 @@ class Row(NamedTuple):
     low: float
     high: float
     by: str
+    ends: Sequence[_Ends] = ()  # the interval of each group; empty without such intervals
+
+    def ended(self, at: int | None) -> tuple[float, float, float, str]:
+        """The value of group `at` with its interval. None stands for the mean, or for the single value."""
+        if at is None:
+            return self.value, self.low, self.high, self.by
+        return self.each[at], *(self.ends[at] if self.ends else _NO_INTERVAL)
 
 
 class Score(NamedTuple):
@@ -55,6 +64,7 @@ class Score(NamedTuple):
     rows: dict[str, Row]  # by the name of the measure
     ties: TieReport[Any, Any]
     counted: Counted | None = None  # missing scores and repeated ids, where rows were read
+    unit: str = "groups"  # the word for groups
 
     @property
     def kept(self) -> list[int]:
@@ -65,7 +75,7 @@ class Score(NamedTuple):
         items, relevant = sum(self.items), sum(self.relevant)
         share = f" ({_percent(relevant / items)})" if items else ""
         counts = f"{many(items, 'items', ',')}, {relevant:,} relevant{share}"
-        return counts if self.groups is None else f"{many(len(self.groups), 'groups', ',')}, {counts}"
+        return counts if self.groups is None else f"{many(len(self.groups), self.unit, ',')}, {counts}"
 
     def cell(self, name: str) -> str:
         return shown(self.rows[name].value) if name in self.rows else "-"
@@ -77,29 +87,22 @@ class Score(NamedTuple):
             return ["-", ""]
         return [f"{shown(row.low)} to {shown(row.high)}", row.by]
 
-    def cells(self, heads: Sequence[str], names: Sequence[str]) -> list[list[str]]:
-        """A head, and a row for each group with the measures `names`. `heads` are the names in the head."""
-        rows, none = [["group", "items", "relevant", *heads]], [math.nan] * len(self.items)
-        columns = [self.rows[name].each if name in self.rows else none for name in names]
-        for group, *numbers in zip(self.groups or (), self.items, self.relevant, *columns, strict=True):
-            rows.append([str(group), *map(shown, numbers)])
-        return rows
-
     def left_out(self, names: Iterable[str]) -> list[str]:
         """Sentences about the groups that the means of these measures leave out."""
         kept, total = self.kept, len(self.relevant)
         if self.groups is None:
             return []
-        said = [f"Groups without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."]
+        groups = self.unit.capitalize()
+        said = [f"{groups} without a relevant item: {total - len(kept):,} of {total:,}, left out of the means."]
         said = said * (len(kept) < total)
         for row in (self.rows[name] for name in names if name in self.rows):
             low = [at for at in kept if row.empty[at]]  # all relevant items are below the measure's level
             if low:
-                said.append(f"Groups without a relevant item for {row.measure}: {len(low):,}, "
+                said.append(f"{groups} without a relevant item for {row.measure}: {len(low):,}, "
                             "left out of its mean.")  # fmt: skip
             undefined = sum(math.isnan(row.each[at]) for at in kept) - sum(math.isnan(row.each[at]) for at in low)
             if undefined:
-                said.append(f"Groups where {row.measure} is undefined: {undefined:,}, left out of its mean.")
+                said.append(f"{groups} where {row.measure} is undefined: {undefined:,}, left out of its mean.")
         return said
 
     def sentences(self, names: Iterable[str]) -> list[str]:
@@ -140,6 +143,7 @@ class View:
         self.measures = list(measures)  # they have intervals, and warnings check them
         self.measured = self.measures if measured is None else list(measured)  # all that are computed
         self.names = [one.name for one in self.measures]
+        self.of_each = self.measures  # with groups, they also have an interval for each group
 
     def blocks(self, report: Report, form: str) -> list[Grid | str]:
         raise NotImplementedError
@@ -157,18 +161,20 @@ class Report(Written):
     def __init__(self, found: Sequence[ScreenedScore], view: View, page: View | None = None, *, title: str = "",
                  ties: str | None = None, each: bool = True, notes: Iterable[str] = (),
                  comparison: Comparison | None = None, intervals: dict[str, Any] | None = None, quick: bool = False,
-                 progress: Progress | None = None) -> None:  # fmt: skip
+                 n_of_each: int = 1000, progress: Progress | None = None) -> None:  # fmt: skip
         """Measure the columns of scores. `ties` is the reading of ties. None means the expected value.
 
         `title` is printed before the counts. `each`: with groups, print a line for each group before the mean. `notes`:
         warnings that come before the warnings about measures. `intervals`: None for no intervals, or their
         `confidence_level`, `n_resamples`, `rng` and `workers`. `quick`: compute only intervals of the first screen, and
-        only if they take little time. `progress` is called with each step.
+        only if they take little time. `n_of_each`: the number of resamples for the interval of each group, which is
+        computed if each group has a line, and if not `quick`. `progress` is called with each step.
         """
         self.view, self.title, self.ties, self.each = view, title, ties, each
-        self.graded, self.grouped = found[0].graded, found[0].names is not None
+        self.graded, self.grouped, self.unit = found[0].graded, found[0].names is not None, found[0].unit
         self.named = int(len(found) > 1)  # the number of columns for the names of scores
-        self.differences = list[Grid | str]()
+        self.differences, self.comparison = list[Grid | str](), comparison
+        self.seed = intervals["rng"] if intervals else None
         if comparison is not None:
             from hitcurve.statistics.comparison import tables_of
 
@@ -182,6 +188,9 @@ class Report(Written):
         views = [view] if page is None else [view, page]
         wanted = dict.fromkeys(one for each_view in views for one in each_view.measured)
         bounded = dict.fromkeys(one for each_view in views[: 1 if quick else 2] for one in each_view.measures)
+        of_each = dict.fromkeys(one for each_view in views for one in each_view.of_each)
+        self._of_each = list(of_each) if self.grouped and each and self.level is not None else []
+        self._n_of_each = n_of_each
         suspected = views[-1 if view.unasked else 0].measures
         for score in found:
             self.scores.append(self._measured(score, list(wanted), list(bounded), intervals, quick,
@@ -201,24 +210,89 @@ class Report(Written):
             self.left_to_draw |= not drawn
             progress.begin(f"intervals of {score.name}", intervals["n_resamples"], "resamples")
             ends = interval_ends(curves, bounded, ties=reading, drawn=drawn, told=progress.add, **intervals)
+        of_each = self._ends_of_each(score, intervals, progress)
         rows = {one.name: Row(one.name, each, empty, _mean(each, score.names, empty, one),
-                              *ends.get(one, _NO_INTERVAL)) for one, each, empty in values}  # fmt: skip
+                              *ends.get(one, _NO_INTERVAL), of_each.get(one, []))
+                for one, each, empty in values}  # fmt: skip
         counts = listed(curves.num_items), listed(curves.num_relevant)
         direction = "lower" if score.lower_is_better else "higher"
-        return Score(score.name, direction, score.names, *counts, rows, score.hits.tie_report(), score.counted)
+        return Score(score.name, direction, score.names, *counts, rows, score.hits.tie_report(), score.counted,
+                     score.unit)  # fmt: skip
+
+    def _ends_of_each(self, score: ScreenedScore, intervals: dict[str, Any] | None,
+                      progress: Progress) -> dict[Measure, list[_Ends]]:  # fmt: skip
+        """The interval of each group, as `interval` of its curve makes it."""
+        if not (self._of_each and intervals):
+            return {}
+        curves: Any = score.curves
+        progress.begin(f"intervals of each of the {self.unit} of {score.name}", len(curves), self.unit)
+        found = []
+        for curve in curves:
+            how = intervals | {"n_resamples": self._n_of_each}
+            found.append(interval_ends(curve, self._of_each, ties=self.ties or "expected", **how))
+            progress.add(1)
+        return {one: [ends.get(one, _NO_INTERVAL) for ends in found] for one in self._of_each}
 
     def blocks(self, form: str) -> list[Grid | str]:
         return [*self.view.blocks(self, form), *self.differences]
 
-    def lines(self) -> list[list[Any]]:
-        return self.view.lines(self)
+    def lines(self) -> Iterable[Iterable[Any]]:
+        if self.comparison is None:
+            return self.view.lines(self)
+        from hitcurve.statistics.comparison import lines_of
+
+        return lines_of(self.comparison)
 
     def tree(self) -> dict[str, Any]:
-        return self.view.tree(self)
+        tree = self.view.tree(self)
+        if self.comparison is None:
+            return tree
+        from hitcurve.statistics.comparison import tree_of
+
+        return tree | {"comparison": tree_of(self.comparison, self.seed)}
 
     def summary(self, names: Sequence[str]) -> Grid:
         """A table of some measures (with groups, of their means): a row for each column of scores."""
         return Grid([["score", *names], *([score.name, *map(score.cell, names)] for score in self.scores)])
+
+    def cells(self, columns: Sequence[tuple[str, Row]], at: int | None = None, *,
+              ended: bool = True) -> tuple[list[str], list[str]]:  # fmt: skip
+        """Heads and cells: values of group `at` (None: means), each with the columns of its interval."""
+        last = 4 if ended and self.level is not None else 1
+        heads = [head for name, _ in columns for head in (name, *_ENDS)[:last]]
+        return heads, [shown(cell) for _, row in columns for cell in row.ended(at)[:last]]
+
+    def group_table(self, columns: Sequence[tuple[str, Row]], counted: Sequence[Score], *, mean: bool = True,
+                    ended: bool = True, most: int | None = None) -> Grid:  # fmt: skip
+        """A row for each group, and the mean. The columns are rows of the report, with their heads.
+
+        `counted`: the numbers of items of these columns of scores are shown, if they are equal. `most`: the greatest
+        number of groups that the table shows.
+        """
+        alike = all((one.items, one.relevant) == (counted[0].items, counted[0].relevant) for one in counted)
+        counts = [("items", counted[0].items), ("relevant", counted[0].relevant)] * alike
+        groups = (counted[0].groups or []) if self.each else []
+        rows = [[singular(self.unit), *(head for head, _ in counts), *self.cells(columns, ended=ended)[0]]]
+        for at, group in enumerate(groups[:most]):
+            cells = self.cells(columns, at, ended=ended)[1]
+            rows.append([str(group), *(f"{numbers[at]:,}" for _, numbers in counts), *cells])
+        if mean:
+            rows.append(["mean", *("" for _ in counts), *self.cells(columns, ended=ended)[1]])
+        left = len(groups) - len(groups[:most])
+        return Grid(rows, foot=(f"... and {left:,} more {self.unit}, with --all.",) if left else ())
+
+    def group_tables(self, names: Sequence[str], most: int | None = None) -> list[tuple[str, Grid]]:
+        """Tables with a row for each group: of each measure with a column for each column of scores, or, for a single
+        column of scores, of all measures. Each table has a title."""
+        if not self.named:
+            only = self.scores[0]
+            columns = [(name, only.rows[name]) for name in names if name in only.rows]
+            return [(f"Each {singular(self.unit)}", self.group_table(columns, self.scores, most=most))]
+        made = []
+        for name in names:
+            columns = [(score.name, score.rows[name]) for score in self.scores if name in score.rows]
+            made.append((f"{name} of each {singular(self.unit)}", self.group_table(columns, self.scores, most=most)))
+        return made
 
 
 def _mean(each: list[float], groups: list[Any] | None, empty: list[bool] | None = None,

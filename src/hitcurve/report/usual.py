@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hitcurve._base.words import many
 from hitcurve.measures import MEASURES, Measure, parse
+from hitcurve.report.first import FIRST
 from hitcurve.report.rows import READINGS, Report, Score, View, listed, readings, under
 from hitcurve.shown.grid import Grid
 
@@ -24,7 +25,7 @@ _LEGEND = (
     "threshold: a tie counts as a single step; AP is then scikit-learn's average_precision_score.",
 )
 # The methods of the intervals.
-_OF_MEANS = "of the means, by bootstrap over the groups: too narrow for fewer than about 20 groups."
+_OF_MEANS = "of the means, by bootstrap over the {0}: too narrow for fewer than about 20 {0}."
 _OF_ITEMS = "AP by logit, ROC AUC by DeLong's method, the others by bootstrap over the items."
 _OF_ENDS = "AP by logit, the others by bootstrap over the items."  # DeLong's method counts a tied pair as a half
 
@@ -33,17 +34,20 @@ class Usual(View):
     """The usual measures in blocks, under the reading `ties`. If `ties` is None, under every reading.
 
     `list_sizes`: the numbers of items from the top for hits and hit rate, by default those of 10, 100 and 1000 that are
-    less than the number of items. `measures`: measures that replace the usual measures, for levels.
+    less than the number of items. `measures`: measures that replace the usual measures, for levels. `of_each`: with
+    groups, the measures that have a table with each group; by default those of the first screen.
     """
 
     def __init__(self, found: Sequence[ScreenedScore], ties: str | None = None,
-                 list_sizes: Iterable[int] | None = None, measures: Sequence[Measure] | None = None) -> None:
+                 list_sizes: Iterable[int] | None = None, measures: Sequence[Measure] | None = None,
+                 of_each: Sequence[Measure] | None = None) -> None:  # fmt: skip
         self.usual = _usual(found, list_sizes) if measures is None else [[one.name for one in measures]]
         self.summary = self.usual[0] if measures is not None else SUMMARY
         plain = [parse(name) for block in self.usual for name in block]
         self.every = readings(plain, ties)
         most = [parse(one.name.replace("EF@", "EFmax@")) for one in plain if one.name.startswith("EF@")]
         super().__init__(plain, [*self.every, *most])
+        self.of_each = list(of_each or measures or map(parse, FIRST))
         self.readings = (ties,) if ties else tuple(
             one for one in READINGS if one == "expected" or any(one in measure.record.ties for measure in plain))
         self.legend = _LEGEND[: 1 + ("threshold" in self.readings)] if ties is None else ()
@@ -52,7 +56,8 @@ class Usual(View):
         """A sentence with the methods of the intervals. Empty without intervals."""
         if report.level is None:
             return ()
-        method = _OF_MEANS if report.grouped else _OF_ENDS if report.ties in ("worst", "best") else _OF_ITEMS
+        method = _OF_ENDS if report.ties in ("worst", "best") else _OF_ITEMS
+        method = _OF_MEANS.format(report.unit) if report.grouped else method
         return (f"Intervals: {100 * report.level:g} %, {method}",)
 
     def blocks(self, report: Report, form: str) -> list[Grid | str]:
@@ -63,17 +68,21 @@ class Usual(View):
             grids, sentences = self.section(report, score)
             said = [*(self.legend if score is report.scores[-1] else ()), *sentences, *(() if named else how)]
             parts += [f"{title}: {score.counts()}" if title else score.counts(), *grids, "\n".join(said)]
-        return [*parts, report.summary(self.summary)._replace(foot=how)] if named else parts
+        if not named:
+            return parts
+        if report.grouped and report.each:
+            parts += [one for table in report.group_tables([one.name for one in self.of_each]) for one in table]
+        return [*parts, report.summary(self.summary)._replace(foot=how)]
 
     def section(self, report: Report, score: Score) -> tuple[list[Grid], list[str]]:
         """For a column of scores: the tables, and sentences about ties and undefined values."""
         grids, head, more, first = list[Grid](), "", self.readings[1:], self.names[0]
         if score.groups is not None:
-            head = f"mean of {many(len(score.kept), 'groups', ',')}"
+            head = f"mean of {many(len(score.kept), report.unit, ',')}"
             titles = {first if one == "expected" else f"{first} {one}": name for one, name in zip(
                 self.readings, (first, *(under(first, one) for one in more)), strict=True)}  # fmt: skip
-            titles = {title: name for title, name in titles.items() if name in score.rows}
-            grids = [Grid(score.cells(list(titles), list(titles.values())))] if report.each else []
+            columns = [(title, score.rows[name]) for title, name in titles.items() if name in score.rows]
+            grids = [report.group_table(columns, [score], mean=False, ended=False)] if report.each else []
         ended = report.level is not None
         rows, breaks = [[head, *self.readings, *["interval", "by"] * ended, ""]], []
         for block in self.usual:

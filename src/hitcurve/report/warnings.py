@@ -30,14 +30,15 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
     if few:
         number = curves[0].num_relevant
-        said.append(f"{few:,} of {many(len(curves), 'groups', ',')} {'has' if few == 1 else 'have'} fewer than "
+        said.append(f"{few:,} of {many(len(curves), score.unit, ',')} {'has' if few == 1 else 'have'} fewer than "
                     f"{FEW_RELEVANT} relevant items" if groups else
                     f"only {many(number, 'relevant items')}: with fewer than {FEW_RELEVANT} every "
                     "value here depends on few items")
     turned = [_worse_than_chance(curve) for curve in curves if _has_roc(curve)]
     if 2 * sum(turned) > len(turned):  # a minority of groups may be hard, or bad luck
         worse = sum(turned)
-        what = (f"{worse:,} of {many(len(turned), 'groups', ',')} {are(worse)} ranked worse than chance" if groups else
+        which = f"{worse:,} of {many(len(turned), score.unit, ',')} {are(worse)}"
+        what = (f"{which} ranked worse than chance" if groups else
                 f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
         said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
     tied: dict[str, int] = {}
@@ -52,7 +53,7 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
                                   f"{low:,.0f} to {high:,.0f} relevant items lie above it")
     if tied and groups:
         listed = ", ".join(f"{name} ({count:,})" for name, count in tied.items())
-        said.append(f"more than {100 * TIED_SHARE:.0f} % of the items are tied at a cutoff, by groups: {listed}")
+        said.append(f"more than {100 * TIED_SHARE:.0f} % of the items are tied at a cutoff, by {score.unit}: {listed}")
     elif tied:
         said.append("; ties as large also at ".join(filter(None, (shown, ", ".join(list(tied)[1:])))))
     return [f"{score.name}: {sentence}" for sentence in said]

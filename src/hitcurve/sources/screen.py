@@ -57,6 +57,8 @@ class ScreenedScore(NamedTuple):
     """The names of the groups of `curves`; None for a single curve."""
     counted: Counted | None = None
     """The numbers of rows that were read; None if the curves were not read from files."""
+    unit: str = "groups"
+    """The word for groups, such as "targets"."""
 
     @property
     def graded(self) -> bool:
@@ -141,7 +143,8 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
     groups = names if grouped else None
     columns = zip(scores, curves, reading.missing, strict=True)
     ranked = [
-        ScreenedScore(*score, one, groups, Counted(reading.rows, missing, again, reader.nan_policy, best_per_id))
+        ScreenedScore(*score, one, groups, Counted(reading.rows, missing, again, reader.nan_policy, best_per_id),
+                      reader.unit)
         for score, one, missing in columns
     ]
     return Screen(ranked, reading.rows, notes, arrays, names)

@@ -29,7 +29,7 @@ from hitcurve._base.files import (
     opened,
     parquet_errors,
 )
-from hitcurve._base.words import many
+from hitcurve._base.words import many, unit_of
 from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
@@ -129,6 +129,7 @@ class TableReader(Source):
         self._starts: list[int] = []  # the number of rows before each file
         self._by_file, self._group = by_file, group
         self.grouped = by_file or group is not None
+        self.unit = "files" if by_file else unit_of(str(group))  # the word for groups
         self._header_read = layout.header
         try:
             self._actives = None if actives is None else strings(sorted({one.strip() for one in actives}))
