@@ -65,6 +65,7 @@ def run(capsys, tmp_path):
         assert main(["table", *usual, *map(str, arguments)]) == 0
         return capsys.readouterr().out
 
+    call.files = usual
     return call
 
 
@@ -182,6 +183,14 @@ def test_means_alone(run):
         assert line == [name, *(f"{number:.4f}" for number in (made.estimate, *made.confidence_interval)), "bootstrap"]
 
 
+def test_a_warning_about_several_scores_is_said_once(run, capsys):
+    assert main(["table", *run.files, *SCORES, "-m", "AP"]) == 0
+    said = [line.removeprefix("hitcurve: warning: ") for line in capsys.readouterr().err.splitlines()]
+    few = sum(0 < number < 20 for number in CURVES["vina"].num_relevant)
+    assert f"vina, glide, model: {few} of 40 targets have fewer than 20 relevant items" in said
+    assert len([line for line in said if "Rows without a score" in line]) == 2  # two numbers
+
+
 def test_the_first_screen_shows_targets_and_scores(run):
     out = run(*SCORES)
     assert out.splitlines()[0].startswith("dude.csv: 40 targets, ")
@@ -198,7 +207,8 @@ def test_the_first_screen_shows_targets_and_scores(run):
     ("target", "targets"), ("Target", "targets"), ("target_id", "targets"), ("TargetName", "targets"),
     ("UniProt", "targets"), ("pdb_id", "targets"), ("protein", "proteins"), ("user_id", "users"), ("userId", "users"),
     ("assay", "assays"), ("kinase family", "kinase families"), ("qid", "queries"), ("folds", "folds"),
-    ("class", "groups"), ("g", "groups"), ("3", "groups"), ("series", "groups"), ("Größe", "groups"), ("", "groups"),
+    ("class", "groups"), ("g", "groups"), ("3", "groups"), ("item", "groups"), ("series", "groups"),
+    ("Größe", "groups"), ("", "groups"),
 ])  # fmt: skip
 def test_what_groups_are_called(column, unit):
     assert unit_of(column) == unit

@@ -14,7 +14,7 @@ CUTS = [parse(name) for name in ("EF@1%", "EF@10%", "Hits@100")]
 
 
 def told(curves, lower=False, names=None, measures=CUTS):
-    return warnings_of(ScreenedScore("s", lower, curves, names), measures)
+    return [f"s: {sentence}" for sentence in warnings_of(ScreenedScore("s", lower, curves, names), measures)]
 
 
 def test_nothing_odd():

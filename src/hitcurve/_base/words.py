@@ -39,4 +39,5 @@ def unit_of(column: str) -> str:
         return "groups"
     if not last.endswith("s"):
         last = f"{last[:-1]}ies" if last.endswith("y") and last[-2] not in "aeiou" else f"{last}s"
-    return " ".join([*words[:-1], last])
+    unit = " ".join([*words[:-1], last])
+    return "groups" if unit == "items" else unit  # items are what groups hold

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "readings", "shown", "under"]
 
 _MOST_DRAWN = 20_000_000  # resamples times rows (or groups): without --interval, more (about a second) are skipped
+_MOST_NAMES = 3  # names of scores in a warning
 _Ends = tuple[float, float, str]  # low, high, and the method of the interval
 _NO_INTERVAL: _Ends = (math.nan, math.nan, "")
 _ENDS = ("from", "to", "by")  # the heads of the columns of an interval
@@ -192,12 +193,15 @@ class Report(Written):
         self._of_each = list(of_each) if self.grouped and each and self.level is not None else []
         self._n_of_each = n_of_each
         suspected = views[-1 if view.unasked else 0].measures
+        said: dict[str, list[str]] = {}  # the scores of each warning
         for score in found:
             self.scores.append(self._measured(score, list(wanted), list(bounded), intervals, quick,
                                               progress or Progress(False)))  # fmt: skip
             if not view.says_what_was_read and score.counted is not None and score.counted.num_missing:
-                self.warnings.append(f"{score.name}: {score.counted.sentences()[0].removesuffix('.')}")
-            self.warnings += warnings_of(score, suspected)
+                said.setdefault(score.counted.sentences()[0].removesuffix("."), []).append(score.name)
+            for sentence in warnings_of(score, suspected):
+                said.setdefault(sentence, []).append(score.name)
+        self.warnings += [f"{_listed(names)}: {sentence}" for sentence, names in said.items()]
 
     def _measured(self, score: ScreenedScore, wanted: list[Measure], bounded: list[Measure],
                   intervals: dict[str, Any] | None, quick: bool, progress: Progress) -> Score:  # fmt: skip
@@ -343,6 +347,11 @@ def shown(value: float | str) -> str:
     if math.isnan(value):
         return "nan"
     return printed(value) if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _percent(share: float) -> str:

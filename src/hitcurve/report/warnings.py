@@ -26,7 +26,7 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     """Warnings about these measures of a column of scores."""
     hits = score.hits
     curves = [hits] if isinstance(hits, HitCurve) else list(hits)
-    said, groups = [], score.names is not None
+    said, groups = list[str](), score.names is not None
     few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
     if few:
         number = curves[0].num_relevant
@@ -56,7 +56,7 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
         said.append(f"more than {100 * TIED_SHARE:.0f} % of the items are tied at a cutoff, by {score.unit}: {listed}")
     elif tied:
         said.append("; ties as large also at ".join(filter(None, (shown, ", ".join(list(tied)[1:])))))
-    return [f"{score.name}: {sentence}" for sentence in said]
+    return said
 
 
 def _cutoffs(curve: HitCurve, measures: Sequence[Measure]) -> Iterator[tuple[str, int]]:
