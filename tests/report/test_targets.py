@@ -143,6 +143,19 @@ def test_scores_are_compared_over_targets(run):
     assert (found["unit"], found["count"], found["seed"], found["confidence_level"]) == ("targets", 39, 4, 0.9)
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_column_of_a_frame_names_the_groups(library):
+    frames = pytest.importorskip(library)
+    scores = {name: SCREENS[name] for name in LOWER}
+    how = {"lower_is_better": LOWER, "nan_policy": "worst", "n_resamples": 99, "rng": 0}
+    made = hc.compare(SCREENS["active"], scores, groups=frames.Series(SCREENS["target"], name="target_id")
+                      if library == "pandas" else frames.Series("target_id", SCREENS["target"]), **how)  # fmt: skip
+    plain = hc.compare(SCREENS["active"], scores, groups=SCREENS["target"], **how)
+    assert (made.unit, plain.unit) == ("targets", "groups")
+    assert made.rows == plain.rows and made.systems == plain.systems
+    assert "\n\n39 targets. " in str(made) and "1 target without a value was left out." in str(made)
+
+
 # --- tables -------------------------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from hitcurve._base.checks import (
     quoted,
 )
 from hitcurve._base.extras import advice, needed
-from hitcurve._base.words import many
+from hitcurve._base.words import many, unit_of
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
@@ -150,7 +150,8 @@ class Comparison(Printed):
     rows : tuple of Difference
         The difference of each pair of systems in each measure.
     unit : str
-        What was resampled: ``"items"``, ``"queries"`` or ``"groups"``.
+        What was resampled: ``"items"``, ``"queries"`` or ``"groups"``. If `groups` is a column of a frame, its name
+        gives the word for groups, such as ``"targets"`` for "target_id".
     count : int
         The number of items, queries or groups.
     left_out : int
@@ -564,7 +565,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     baseline : str, optional
         The system with which every other system is compared. None compares all pairs.
     groups : array_like of shape (n,), optional
-        The group (target, assay, query) of each item. Each group is a ranking, and `compare` resamples groups.
+        The group (target, assay, query) of each item. Each group is a ranking, and `compare` resamples groups. If it is
+        a column of a frame, tables and pictures call the groups by its name, such as "targets".
     method : {None, "bootstrap", "delong"}
         Only over items. None takes DeLong's paired test for ROCAUC and the bootstrap for every other measure. For items
         with levels None takes the bootstrap for every measure.
@@ -651,7 +653,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     usual = ("alpha_nDCG",) if topics else ("AP",) if groups is not None else ("AP", "ROCAUC")
     known = [as_measure(one) for one in _listed_measures(measures, usual)]
     if groups is not None:
-        given, groups = groups, as_column(groups, "groups")
+        given, column, groups = groups, getattr(groups, "name", None), as_column(groups, "groups")
         no_flags(given, groups, "groups")
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
@@ -671,7 +673,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
                              "randomisation")
         many = _ranked(many_curves, y_true, y_score, lower, qid=groups, **make)
         found = per_query(dict(zip(names, many, strict=True)), names, known, ties)
-        return _warned(_over_queries(found, names, pairs, "groups", **drawn))
+        made = _over_queries(found, names, pairs, "groups", **drawn)
+        return _warned(replace(made, unit=unit_of(column) if isinstance(column, str) else "groups"))
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
     curves = _ranked(one_curve, y_true, y_score, lower, **make)
