@@ -137,7 +137,11 @@ def test_long_tables_and_long_names_are_cut():
     names = [f"P@{k}" for k in range(1, 31)]
     assert page(hc.evaluate(JUDGED, RUN, names)).lines[-1] == "10 more rows are left out here."
     comparison = hc.compare({str(i): [0.1 * i, 0.5, 0.3] for i in range(8)}, rng=0, n_resamples=9)
-    assert "8 more rows are left out here." in page(comparison).lines
+    cut = "more rows are left out here. print() shows all rows, and to_html() makes HTML of them."
+    assert f"8 {cut}" in page(comparison).lines
+    assert len(comparison.to_markdown().splitlines()) > 8 + 28
+    board = page(hc.Leaderboard({f"s{i}": hc.evaluate(JUDGED, RUN, names[:5]) for i in range(50)}))
+    assert (len(board.tables[0]), board.lines[0]) == (1 + 20, f"30 {cut}")
     cell = page(hc.HitCurves([1, 0], [2, 1], qid=["x" * 10**5] * 2)).tables[0][1][0]
     assert cell == "x" * 57 + "..."
 

@@ -41,21 +41,24 @@ _STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
 </style>"""
 
 
-def shown(blocks: Iterable[Grid | str]) -> str:
-    """HTML of the tables, and of the text between them. Long tables and long cells are cut."""
-    text = rendered((one if isinstance(one, str) else _cut(one) for one in blocks), "html")
+def shown(blocks: Iterable[Grid | str], every: str = "") -> str:
+    """HTML of the tables, and of the text between them. Long tables and long cells are cut.
+
+    `every`: how to see all rows, a sentence below a table that was cut.
+    """
+    text = rendered((one if isinstance(one, str) else _cut(one, every) for one in blocks), "html")
     # A name may have lone surrogates, which a message to a notebook cannot hold.
     return f"{_STYLE}\n{text}\n</div>".encode("utf-8", "backslashreplace").decode()
 
 
-def _cut(grid: Grid) -> Grid:
+def _cut(grid: Grid, every: str) -> Grid:
     rows = [[_short(cell) for cell in row] for row in grid.rows[: 1 + _MOST_LINES]]
-    return grid._replace(rows=rows, foot=(*_left_out(len(grid.rows) - 1), *grid.foot))
+    return grid._replace(rows=rows, foot=(*_left_out(len(grid.rows) - 1, every), *grid.foot))
 
 
-def _left_out(lines: int) -> tuple[str, ...]:
+def _left_out(lines: int, every: str = "") -> tuple[str, ...]:
     left = lines - _MOST_LINES
-    return (f"{many(left, 'more rows', ',')} {are(left)} left out here.",) if left > 0 else ()
+    return (f"{many(left, 'more rows', ',')} {are(left)} left out here.{every and ' '}{every}",) if left > 0 else ()
 
 
 def _short(text: str) -> str:

@@ -75,7 +75,7 @@ class Printed:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        return shown(self._blocks())
+        return shown(self._blocks(), "print() shows all rows, and to_html() makes HTML of them.")
 
     def to_markdown(self, *, digits: int = 4, caption: str = "") -> str:
         """The means in Markdown: a row for each system, a column for each measure.
