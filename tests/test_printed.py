@@ -411,6 +411,132 @@ def test_a_measure_that_one_system_alone_has_is_not_marked():
     assert "**" not in lower.to_markdown()
 
 
+# --- sorted and tested boards -------------------------------------------------------------------------------
+
+NAMES = {"a&b_1": r"a\&b\_1", "50 % <b>": r"50 \% $<$b$>$", "x\\y": r"x\textbackslash{}y"}  # as LaTeX writes them
+MANY = {}
+for _at in range(50):
+    _name = list(NAMES)[_at] if _at < len(NAMES) else f"s{_at}"
+    MANY[_name] = hc.evaluate(QRELS, run(_at, 0.04 * (_at * 7 % 50)), MEASURES)
+
+
+def first(number):
+    return dict(list(MANY.items())[:number])
+
+
+@pytest.mark.parametrize("number", [3, 13, 50])
+@pytest.mark.parametrize("sort", ["AP", "map", "ndcg_cut.2", "Unjudged@2", "num_rel_ret"])
+def test_rows_are_sorted(number, sort):
+    found = first(number)
+    made = hc.Leaderboard(found, sort=sort)
+    measure = {"map": "AP", "ndcg_cut.2": "nDCG@2", "num_rel_ret": "NumRelRet"}.get(sort, sort)
+    sign = 1 if sort == "Unjudged@2" else -1
+    order = sorted(found, key=lambda name: sign * found[name].means[measure])  # equal means keep their order
+    assert made.systems == tuple(order) == tuple(made.means)
+    plain = hc.Leaderboard({name: found[name] for name in order})
+    for form in ("__str__", "to_markdown", "to_latex", "to_html", "_repr_html_"):
+        assert getattr(made, form)() == getattr(plain, form)()
+    assert made._columns() == plain._columns()
+
+
+def test_systems_without_a_value_come_last():
+    empty = hc.evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, "AP")
+    found = {"none": empty, "other": hc.evaluate(QRELS, RUNS["low"], "P@2"), **FOUND}
+    assert hc.Leaderboard(found, sort="AP").systems[-2:] == ("none", "other")
+
+
+@pytest.mark.parametrize("number", [3, 13, 50])
+@pytest.mark.parametrize("p", ["p_holm", "p_t"])
+def test_letters_and_marks_are_those_of_compare(number, p):
+    """The same table, but for the counts, which have no test: as text, Markdown, LaTeX, HTML and in a notebook."""
+    if p == "p_t":
+        pytest.importorskip("scipy")
+    found = {name: hc.evaluate(QRELS, one, MEASURES[:3]) for name, one in
+             [(name, run(at, 0.04 * (at * 7 % 50))) for at, name in enumerate(first(number))]}  # fmt: skip
+    for given in ({"letters": True}, {"baseline": list(found)[1]}):
+        made = hc.Leaderboard(found, sort="AP", p=p, alpha=0.2, rng=5, n_resamples=6200, **given)
+        order = {name: found[name] for name in made.systems}
+        compared = hc.compare(order, baseline=given.get("baseline"), rng=5, n_resamples=6200)
+        for form in ("to_markdown", "to_latex", "to_html"):
+            assert getattr(made, form)() == getattr(compared, form)("wide", p=p, alpha=0.2)
+        text = made.to_latex(caption="All", label="tab:all")
+        assert text == compared.to_latex("wide", p=p, alpha=0.2, caption="All", label="tab:all")
+        assert all(text.count(f"{escaped} & ") == 1 for escaped in NAMES.values())
+        Reader(made.to_html())
+
+
+def test_a_board_with_letters_and_a_baseline():
+    both = hc.Leaderboard(FOUND, sort="AP", letters=True, baseline="mid", rng=0, p="p_value", alpha=0.3)
+    alone = [hc.Leaderboard(FOUND, sort="AP", rng=0, p="p_value", alpha=0.3, **given)
+             for given in ({"baseline": "mid"}, {"letters": True})]
+    (_, rows), *parts = (table(one.to_markdown()) for one in (both, *alone))
+    for name, row in rows.items():
+        for measure in MEASURES:
+            assert marks(row[measure])[3] == "".join(marks(part[name][measure])[3] for _, part in parts)
+    said = both.to_markdown().splitlines()[-1]
+    assert "†: significantly better than mid" in said and "Raised letters: significantly better" in said
+    assert str(pickle.loads(pickle.dumps(both))) == str(both)
+    two = {name: FOUND[name] for name in ("low", "top")}
+    for given in ({"baseline": "top", "letters": True}, {"baseline": "top"}):
+        assert "†: significantly better than top" in str(hc.Leaderboard(two, rng=0, **given))
+        assert "#" not in str(hc.Leaderboard(two, rng=0, **given))
+
+
+def test_successive_letters_are_a_range():
+    from hitcurve.shown.board import ranged
+
+    letters = "abcdefghij"
+    for places, text in (((), ""), ((0, 1, 2), "abc"), ((0, 1, 2, 3), "a–d"), ((0, 2, 3, 4, 5, 6, 8, 9), "ac–gij")):
+        assert "".join(ranged(places, letters)) == text
+    numbers = [str(at) for at in range(1, 61)]
+    assert "".join(ranged((0, 2, 3, 4, 5, 59), numbers)) == "1,3–6,60,"
+    compared = hc.compare({f"s{i}": np.linspace(0, 1, 8) + i / 8 for i in range(6)}, rng=0)
+    text = compared.to_latex("wide", p="p_value")
+    assert re.findall(r"textsuperscript{(.*?)} ", text) == ["a", "ab", "abc", r"a\textendash{}d", r"a\textendash{}e"]
+    assert "A range has all letters between its ends, in the order of the rows." in text
+    _, rows = table(compared.to_markdown("wide", p="p_value"))
+    assert marks(rows["s5"]["AP"])[3] == "a–e"
+
+
+@pytest.mark.parametrize(("rows", "begin"), [
+    (33, r"\begin{table}[ht]|\centering"), (34, r"\begin{table}[htp]|\centering\footnotesize"),
+    (45, r"\begin{table}[htp]|\centering\footnotesize"), (46, r"\begin{table}[htp]|\centering\scriptsize"),
+])  # fmt: skip
+def test_a_long_table_has_room_on_a_page_of_latex(rows, begin):
+    text = hc.Leaderboard(first(rows)).to_latex(caption="All")
+    assert text.startswith(begin.replace("|", "\n"))
+    assert hc.Leaderboard(first(rows)).to_latex().startswith(r"\begin{tabular}")
+
+
+LACKS = hc.evaluate(QRELS, {"q1": RUNS["low"]["q1"]}, MEASURES, missing="skip")
+
+
+@pytest.mark.parametrize(("given", "error", "problem"), [
+    ({"sort": "nDGC@2"}, ValueError, r"sort='nDGC@2' is not a measure of the systems: did you mean 'nDCG@2'"),
+    ({"sort": "P@5"}, ValueError, r"sort='P@5' is not a measure .*: the measures are 'AP', 'nDCG@2', 'Unjudged@2'"),
+    ({"sort": ["AP"]}, TypeError, r"sort must be the name of a measure, got \['AP'\] of type list"),
+    ({"baseline": "Mid"}, ValueError, "baseline='Mid' is not one of .*'last'; did you mean 'mid'"),
+    ({"letters": "yes"}, TypeError, "letters must be"),
+    ({"letters": True, "p": "p"}, ValueError, "p='p' is unknown"),
+    ({"letters": True, "alpha": 2}, ValueError, "alpha"),
+    ({"p": "p_t"}, ValueError, "p, alpha and n_resamples need letters=True or a baseline"),
+])  # fmt: skip
+def test_what_a_sorted_or_tested_board_refuses(given, error, problem):
+    with pytest.raises(error, match=problem):
+        hc.Leaderboard(FOUND, **given)
+
+
+def test_a_tested_board_needs_the_same_queries():
+    more = {**FOUND, "short": LACKS}
+    assert "1 to 12 queries." in str(hc.Leaderboard(more, sort="AP"))
+    with pytest.raises(ValueError, match="letters=True: 'low' has 12 queries, 'short' has 1: all systems must have"):
+        hc.Leaderboard(more, letters=True)
+    with pytest.raises(ValueError, match="baseline='mid': 'low' has 12 queries, 'short' has 1: all systems must have"):
+        hc.Leaderboard(more, baseline="mid")
+    with pytest.raises(ValueError, match="letters=True: compare needs two systems or more, got 1"):
+        hc.Leaderboard([LACKS], letters=True)
+
+
 @pytest.mark.parametrize(("value", "sign", "text"), [
     (-9e-18, "", "0.0000"), (-9e-18, "+", "+0.0000"), (-0.0, "+", "+0.0000"), (-0.0, "", "0.0000"),
     (-3e-5, "+", "-0.0000"), (-6e-5, "+", "-0.0001"), (1e-20, "", "0.0000"),

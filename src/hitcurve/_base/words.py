@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _PARTS = re.compile(r"[_\W]+|(?<=[a-z])(?=[A-Z])")
@@ -41,3 +42,14 @@ def unit_of(column: str) -> str:
         last = f"{last[:-1]}ies" if last.endswith("y") and last[-2] not in "aeiou" else f"{last}s"
     unit = " ".join([*words[:-1], last])
     return "groups" if unit == "items" else unit  # items are what groups hold
+
+
+def meant(name: Any, names: Iterable[str]) -> str:
+    """A question with the names that are similar to a wrong name, "did you mean 'a'? ". Empty if there are none."""
+    from difflib import get_close_matches
+
+    known: dict[str, list[str]] = {}
+    for one in names:
+        known.setdefault(one.casefold(), []).append(one)
+    near = [one for key in get_close_matches(str(name).casefold(), known, n=3) for one in known[key]]
+    return f"did you mean {' or '.join(map(repr, near[:3]))}? " if near else ""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitcurve._base.files import file_name
-from hitcurve._base.words import many
+from hitcurve._base.words import many, meant
 from hitcurve.cli.common import (
     PICTURES,
     Option,
@@ -31,6 +31,7 @@ from hitcurve.cli.common import (
     write_page,
 )
 from hitcurve.retrieval.trec_eval import Entry, expand
+from hitcurve.shown.board import best_first
 from hitcurve.shown.grid import number
 from hitcurve.shown.progress import Progress
 
@@ -213,7 +214,8 @@ def _key(options: argparse.Namespace, shown: list[Measure]) -> Measure:
     if len(named) == 1 and named[0] in shown:
         return named[0]
     listed = ", ".join(one.name for one in shown)
-    return options.usage_error(f"argument --sort: {options.sort!r}: use one of {listed}")  # type: ignore[no-any-return]
+    near = meant(options.sort, [one.name for one in shown])
+    return options.usage_error(f"argument --sort: {options.sort!r}: {near}use one of {listed}")  # type: ignore[no-any-return]
 
 
 def _run(options: argparse.Namespace) -> str:
@@ -307,19 +309,14 @@ def _baseline(options: argparse.Namespace, names: list[str], tags: list[str]) ->
         if places:
             shared = ", ".join(names[at] for at in places)
             options.usage_error(f"--baseline {options.baseline}: several runs have this tag: {shared}: name a file")
-    listed = ", ".join(names)
+    near = meant(options.baseline, names)
+    listed = ", ".join(names) + (f": {near.rstrip()}" if near else "")
     return options.usage_error(f"--baseline {options.baseline}: no such run in {listed}")  # type: ignore[no-any-return]
 
 
 def _sorted(names: list[str], evaluations: list[Evaluation], by: Measure) -> tuple[list[str], list[Evaluation]]:
     """The runs, best first. Runs without a value come last. Runs with equal values keep their order."""
-    sign = 1 if by.record.lower_is_better else -1
-
-    def place(at: int) -> tuple[bool, float]:
-        mean = evaluations[at].means[by.name]
-        return (True, 0.0) if mean != mean else (False, sign * mean)
-
-    order = sorted(range(len(names)), key=place)
+    order = best_first([one.means[by.name] for one in evaluations], by.record)
     return [names[at] for at in order], [evaluations[at] for at in order]
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hitcurve.measures import Definition, parse
 from hitcurve.shown.grid import Grid, Marked, number
 
-__all__ = ["Tested", "board", "printed_digits", "record_of", "says_how_good"]
+__all__ = ["Tested", "best_first", "board", "printed_digits", "ranged", "record_of", "says_how_good", "together"]
 
 
 class Tested(NamedTuple):
@@ -18,6 +18,31 @@ class Tested(NamedTuple):
     letters: tuple[str, ...]  # a letter for each system, if every pair is compared
     marks: dict[tuple[str, str], tuple[str, ...]]  # by measure and system
     said: str
+
+
+def together(tested: Sequence[Tested]) -> Tested:
+    """The marks of several comparisons of the same systems."""
+    keys = dict.fromkeys(key for one in tested for key in one.marks)
+    marks = {key: tuple(mark for one in tested for mark in one.marks.get(key, ())) for key in keys}
+    letters = next((one.letters for one in tested if one.letters), ())
+    return Tested(letters, marks, " ".join(one.said for one in tested))
+
+
+_LEAST_RANGE = 4  # so many successive letters are written as a range
+
+
+def ranged(places: Iterable[int], letters: Sequence[str]) -> tuple[str, ...]:
+    """The letters at rising places. Four or more successive letters become the first, "–" and the last."""
+    found: list[list[int]] = []
+    for place in places:
+        if found and place == found[-1][-1] + 1:
+            found[-1].append(place)
+        else:
+            found.append([place])
+    single = all(len(letter) == 1 for letter in letters)
+    cells = [letter for run in found for letter in (
+        [f"{letters[run[0]]}–{letters[run[-1]]}"] if len(run) >= _LEAST_RANGE else [letters[at] for at in run])]
+    return tuple(cells) if single else tuple(f"{one}," for one in cells)
 
 
 def record_of(name: str) -> Definition | None:
@@ -38,6 +63,12 @@ def printed_digits(record: Definition | None, digits: int = 4) -> int:
 def says_how_good(record: Definition | None) -> bool:
     """Whether the measure says which system is best. Counts and Judged do not."""
     return record is None or not (record.mean == "sum" or record.name == "Judged")
+
+
+def best_first(means: Sequence[float], record: Definition | None) -> list[int]:
+    """The places of the means of a measure, best first. Equal means keep their order, and NaN comes last."""
+    sign = 1 if record is not None and record.lower_is_better else -1
+    return sorted(range(len(means)), key=lambda at: (True, 0.0) if math.isnan(means[at]) else (False, sign * means[at]))
 
 
 def board(systems: Sequence[str], means: Sequence[Mapping[str, float]], *, digits: int = 4,

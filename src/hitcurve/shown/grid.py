@@ -172,7 +172,8 @@ def _markdown(grid: Grid) -> str:
 
 
 _LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {
-    mark: rf"\text{name}{{}}" for mark, name in {"\\": "backslash", "~": "asciitilde", "^": "asciicircum"}.items()
+    mark: rf"\text{name}{{}}"
+    for mark, name in {"\\": "backslash", "–": "endash", "~": "asciitilde", "^": "asciicircum"}.items()
 } | {mark: f"${name}$" for mark, name in {"<": "<", ">": ">", "†": r"\dagger", "‡": r"\ddagger"}.items()} | {
     "|": r"\textbar{}"})  # fmt: skip
 
@@ -200,10 +201,14 @@ def _latex(grid: Grid) -> str:
     return "\n".join([rf"\begin{{tabular}}{{{kinds}}}", *lines])
 
 
+_SIZES = ((45, r"\scriptsize"), (33, r"\footnotesize"))  # of print, for tables of more rows, so that a page has room
+
+
 def _environment(grid: Grid) -> str:
     """A table environment with caption and label, and the lines below the table in small print."""
     how = _FORMS["latex"]
-    lines = [r"\begin{table}[ht]", r"\centering"]
+    size = next((size for most, size in _SIZES if len(grid.rows) - 1 > most), "")
+    lines = [rf"\begin{{table}}[{'htp' if size else 'ht'}]", rf"\centering{size}"]
     lines += [rf"\caption{{{grid.caption}}}"] if grid.caption else []
     lines += [rf"\label{{{grid.label}}}"] if grid.label else []
     foot = ["".join(_set(part, how) for part in ((one,) if isinstance(one, str) else one)) for one in grid.foot]
@@ -218,21 +223,24 @@ def as_html(text: str) -> str:
     return escape(escaped(text))
 
 
-def _html(grid: Grid) -> str:
-    every = [_raised(cells) for cells in zip(*grid.rows, strict=True)]
+_DIGIT = "\u2007"  # a space as wide as a digit
 
-    def cell(text: str, marks: Iterable[str]) -> str:
-        """The cell, with hidden copies of the raised marks that only other cells of its column have, for alignment."""
-        room = "".join(mark for mark in marks if not isinstance(text, Marked) or mark not in text.above)
-        hidden = f'<sup style="visibility:hidden">{as_html(room)}</sup>' if room else ""
-        return _set(text, _FORMS["html"]) + hidden
+
+def _html(grid: Grid) -> str:
+    """A table. Numbers with raised marks are aligned to the left, after spaces as wide as the digits that they lack."""
+    columns = list(zip(*grid.rows, strict=True))
+    widths = [0 if kind or not _raised(cells) else max(map(len, cells[1:]))
+              for kind, cells in zip(grid.kinds(), columns, strict=True)]  # fmt: skip
 
     def line(row: list[str], tag: str) -> str:
-        cells = zip(row, grid.kinds(), strict=True)
-        marked = [(f' class="{kind if tag == "td" else "word"}"' if kind else "", cell) for cell, kind in cells]
-        return "".join(f"<{tag}{kind}>{cell}</{tag}>" for kind, cell in marked)
+        made = []
+        for text, kind, width in zip(row, grid.kinds(), widths, strict=True):
+            how = f' class="{kind if tag == "td" else "word"}"' if kind else ' style="text-align:left"' if width else ""
+            lead = _DIGIT * (width - len(text)) if tag == "td" else ""
+            made.append(f"<{tag}{how}>{lead}{_set(text, _FORMS['html'])}</{tag}>")
+        return "".join(made)
 
-    head, *body = ([cell(*one) for one in zip(row, every, strict=True)] for row in grid.rows)
+    head, *body = grid.rows
     rows = [f"<tr{' class=gap' if at in grid.breaks else ''}>{line(row, 'td')}</tr>" for at, row in enumerate(body, 1)]
     caption = f"<caption>{as_html(grid.caption)}</caption>" if grid.caption else ""
     lines = [f'<div class="wide"><table>{caption}<thead><tr>' + line(head, "th") + "</tr></thead>", "<tbody>", *rows]

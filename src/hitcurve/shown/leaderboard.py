@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._base.words import many
+from hitcurve._base.checks import check_flag, quoted
+from hitcurve._base.words import many, meant
+from hitcurve.measures import Measure, as_measure, of_ir_measures
+from hitcurve.shown.board import Tested, best_first, record_of, together
 from hitcurve.shown.grid import rendered
 from hitcurve.shown.means import Evaluated, Means, means_of, systems_of
 from hitcurve.shown.printed import as_utf8
@@ -24,11 +28,29 @@ class Leaderboard(Means):
     evaluations : list of Evaluation, or mapping of str to Evaluation
         A list of evaluations, as `evaluate` returns for a list of runs: each evaluation keeps its name. Or a mapping of
         the names of systems to evaluations.
+    sort : str, optional
+        The measure that orders the rows, best first: any name of one of the `measures`. For measures such as
+        Unjudged@10 the least value is the best. Equal means keep their order, and systems without a value (NaN) come
+        last. None keeps the order of `evaluations`.
+    baseline : str, optional
+        The system with which every other system is compared, as ``compare(evaluations, baseline=...)`` does. † marks
+        values that are significantly better, ‡ marks values that are significantly worse.
+    letters : bool
+        True compares all pairs of systems, as ``compare(evaluations)`` does. Each system has a letter, in the order of
+        the rows. A raised letter at a value says that the value is significantly better than that system's value. Four
+        or more successive letters are written as a range, such as d–m. A board may have both letters and a baseline.
+        Two systems are one pair, which has the marks † and ‡.
+    p, alpha
+        As for ``Comparison.to_latex("wide")``: the p-value that decides what is significant, and its greatest value. A
+        line below the table names the test and the correction.
+    n_resamples, rng, workers
+        As for `compare`. With the same `rng` the marks are those of
+        ``compare(evaluations, rng=rng).to_latex("wide", p=p, alpha=alpha)``.
 
     Attributes
     ----------
     systems : tuple of str
-        The names of the systems.
+        The names of the systems, in the order of the rows.
     measures : tuple of str
         The measures of all systems. A measure that has several names occurs once.
     means : dict of str to dict of str to float
@@ -37,8 +59,10 @@ class Leaderboard(Means):
     Raises
     ------
     ValueError, TypeError
-        If there are no evaluations, if two evaluations in a list have the same name, or if an object is not an
-        Evaluation.
+        If there are no evaluations, if two evaluations in a list have the same name, if an object is not an Evaluation,
+        if no system has the measure `sort`, or if no system is called `baseline`. With `baseline` or `letters` also if
+        the systems hold different queries, if a query has a value in some systems only, or if there is only one system.
+        ``evaluate(..., missing="zero")``, the default, gives all runs the same queries.
 
     Examples
     --------
@@ -51,22 +75,56 @@ class Leaderboard(Means):
     mine    *1.0000*  *1.0000*
     other    0.5000    0.0000
     1 query. *Best* value of each measure.
+    >>> qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
+    >>> runs = {"mine": {"a": 2.0, "b": 1.0}, "other": {"a": 1.0, "b": 2.0}, "same": {"a": 9.0}}
+    >>> found = hc.evaluate(qrels, {name: dict.fromkeys(qrels, run) for name, run in runs.items()}, "AP")
+    >>> board = hc.Leaderboard(found, sort="AP", letters=True, rng=0)
+    >>> print(*str(board).splitlines()[:4], sep="\n")
+    #  system       AP
+    a  mine    *1.0000* c
+    b  same    *1.0000* c
+    c  other   _0.5000_
     """
 
     __module__ = "hitcurve"
 
-    def __init__(self, evaluations: Sequence[Evaluation] | Mapping[str, Evaluation]) -> None:
+    def __init__(self, evaluations: Sequence[Evaluation] | Mapping[str, Evaluation], *,
+                 sort: str | Measure | None = None, baseline: str | None = None, letters: bool = False,
+                 p: str = "p_holm", alpha: float = 0.05, n_resamples: int | None = None, rng: Any = None,
+                 workers: int = 1) -> None:  # fmt: skip
         found = systems_of(evaluations)
         if not found:
             raise ValueError("evaluations is empty")
         for name, one in found.items():
             if not isinstance(one, Evaluated):
                 raise TypeError(f"evaluations[{name!r}] must be an Evaluation, got {type(one).__name__}")
+        rows, names = means_of(list(found.values()))
+        if sort is not None:
+            by = _column(sort, names)
+            order = best_first([row[by] for row in rows], record_of(names[by]))
+            found, rows = {list(found)[at]: list(found.values())[at] for at in order}, [rows[at] for at in order]
         self._evaluations: dict[str, Evaluation] = found
         self.systems = tuple(found)
-        rows, names = means_of(list(found.values()))
         self.means = dict(zip(found, rows, strict=True))
         self.measures = tuple(names)
+        asked: dict[str, str | None] = {f"baseline={quoted(baseline)}": baseline} if baseline is not None else {}
+        if check_flag(letters, "letters") and not (asked and len(found) == 2):
+            asked["letters=True"] = None
+        if not asked and (p, alpha, n_resamples) != ("p_holm", 0.05, None):
+            raise ValueError("p, alpha and n_resamples need letters=True or a baseline: they decide what is marked")
+        how = {"n_resamples": n_resamples, "rng": rng, "workers": workers}
+        tested = [self._compared(text, one, p, alpha, how) for text, one in asked.items()]
+        self._tested = together(tested) if tested else None
+
+    def _compared(self, text: str, baseline: str | None, p: str, alpha: float, how: dict[str, Any]) -> Tested:
+        """What is significant against the baseline, or for None between all pairs. `text`: the argument that asks."""
+        from hitcurve.statistics.comparison import compare, marks_of
+
+        try:
+            found = compare(self._evaluations, baseline=baseline, **how)
+        except ValueError as error:
+            raise ValueError(error if str(error).startswith("baseline=") else f"{text}: {error}") from None
+        return marks_of(found, self.systems, p, alpha)
 
     def _by_system(self) -> dict[str, Evaluation]:
         return self._evaluations
@@ -81,3 +139,19 @@ class Leaderboard(Means):
     def _columns(self) -> dict[str, Any]:
         columns = {measure: [row[measure] for row in self.means.values()] for measure in self.measures}
         return {"system": as_utf8(self.systems), **columns}
+
+
+def _column(sort: Any, names: Mapping[str, str]) -> str:
+    """The measure that `sort` names. `names`: the measures, each with the name of its record."""
+    if isinstance(sort, str) and sort in names:
+        return str(sort)
+    if not isinstance(sort, str | Measure) and not of_ir_measures(sort):
+        raise TypeError(f"sort must be the name of a measure, got {quoted(sort)} of type {type(sort).__name__}")
+    texts = [sort, sort.replace(".", "_")] if isinstance(sort, str) else [sort]  # names of trec_eval, in both forms
+    for text in texts:
+        with suppress(ValueError):
+            key = as_measure(text).name
+            if found := [measure for measure, name in names.items() if name == key]:
+                return found[0]
+    raise ValueError(f"sort={quoted(sort)} is not a measure of the systems: {meant(sort, names)}the measures are "
+                     f"{', '.join(map(repr, names))}")  # fmt: skip

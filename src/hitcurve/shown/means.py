@@ -8,7 +8,7 @@ from typing import Any
 
 from hitcurve._base.checks import quoted
 from hitcurve._base.words import many
-from hitcurve.shown.board import board
+from hitcurve.shown.board import Tested, board
 from hitcurve.shown.grid import Grid
 from hitcurve.shown.printed import Printed, checked_digits
 
@@ -18,13 +18,15 @@ __all__ = ["Evaluated", "Means", "means_of", "queries", "systems_of", "titles"]
 class Means(Printed):
     """The base of a result that prints the means of one or several evaluations."""
 
+    _tested: Tested | None = None
+
     def _by_system(self) -> dict[str, Any]:
         raise NotImplementedError
 
     def _blocks(self, digits: int = 4, caption: str = "", label: str = "") -> list[Grid | str]:
         found = self._by_system()
         means, names = means_of(list(found.values()))
-        return [board(list(found), means, digits=checked_digits(digits), names=names,
+        return [board(list(found), means, digits=checked_digits(digits), names=names, found=self._tested,
                       foot=[f"{queries(found.values())}."], caption=caption, label=label)]  # fmt: skip
 
 

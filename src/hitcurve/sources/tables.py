@@ -29,7 +29,7 @@ from hitcurve._base.files import (
     opened,
     parquet_errors,
 )
-from hitcurve._base.words import many, unit_of
+from hitcurve._base.words import many, meant, unit_of
 from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.sources.cells import (
     KNOWN,
@@ -878,12 +878,8 @@ def _found(shown: str, names: list[str], column: str | int) -> int:
         if number > len(names):
             raise ValueError(f"{shown}: there is no column {number}: the file has {len(names)}")
         return number - 1
-    from difflib import get_close_matches
-
-    near = get_close_matches(column, names, n=3)
-    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     listed = ", ".join(map(repr, names[:20])) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
-    raise ValueError(f"{shown}: there is no column {column!r}; {hint}the columns are {listed}")
+    raise ValueError(f"{shown}: there is no column {column!r}; {meant(column, names)}the columns are {listed}")
 
 
 def check_apart(shown: str, roles: Sequence[tuple[str, Column]], places: Sequence[int]) -> None:

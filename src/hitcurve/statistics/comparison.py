@@ -26,14 +26,14 @@ from hitcurve._base.checks import (
     quoted,
 )
 from hitcurve._base.extras import advice, needed
-from hitcurve._base.words import many, unit_of
+from hitcurve._base.words import many, meant, unit_of
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.curves.subtopic_sets import coded, levels_of_items
 from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
 from hitcurve.measures import Measure, as_measure, of_ir_measures
-from hitcurve.shown.board import Tested, board, record_of, says_how_good
+from hitcurve.shown.board import Tested, board, ranged, record_of, says_how_good
 from hitcurve.shown.grid import Grid, between, number, rendered
 from hitcurve.shown.means import Evaluated, systems_of
 from hitcurve.shown.printed import Printed, as_utf8, checked_digits, part_of_page
@@ -458,10 +458,11 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
         lacks = "scipy, and queries or groups" if p == "p_t" else "three systems or more, over queries or groups"
         raise ValueError(f"p={p!r} was not computed: it needs {lacks}")
     baselines = {row.baseline for row in rows}
-    single = len(baselines) == 1
+    single, place = len(baselines) == 1, {name: at for at, name in enumerate(systems)}
     signs = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    letters = [signs[at] if len(systems) <= len(signs) else f"{at + 1}," for at in range(len(systems))]
+    letters = tuple(signs if len(systems) <= len(signs) else map(str, range(1, len(systems) + 1)))[: len(systems)]
     marks: dict[tuple[str, str], tuple[str, ...]] = {}
+    worse: dict[tuple[str, str], list[int]] = {}  # the places of the systems that are worse
     for row in rows:
         if not getattr(row, p) <= level:  # also true for NaN
             continue
@@ -473,7 +474,8 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
         if single:
             marks[row.measure, row.system] = ("†" if better else "‡",)
         else:
-            marks[row.measure, winner] = (*marks.get((row.measure, winner), ()), letters[systems.index(other)])
+            worse.setdefault((row.measure, winner), []).append(place[other])
+    marks |= {key: ranged(sorted(found), letters) for key, found in worse.items()}
     tests = {row.test if p != "p_interval" or row.method == "delong" else row.method for row in rows}
     test = _BY[p].format(" or ".join(sorted(tests)))
     how = f"({test}, p at most {level:g})."
@@ -481,9 +483,11 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
         said = f"†: significantly better than {baselines.pop()}, ‡: worse {how}"
     else:
         said = f"Raised letters: significantly better than the systems of these letters {how}"
+        ranges = [mark for marked in marks.values() for mark in marked if "–" in mark]
+        said += " A range has all letters between its ends, in the order of the rows." if ranges else ""
     if few := too_few(found, p, alpha):
         said += f" {few}"
-    return Tested(() if single else tuple(one.rstrip(",") for one in letters), marks, said)
+    return Tested(() if single else letters, marks, said)
 
 
 def too_few(found: Comparison, p: str, alpha: float) -> str:
@@ -753,7 +757,9 @@ def _checked_names(systems: Mapping[str, Any], argument: str,
     if baseline is None:
         return names, list(combinations(range(len(names)), 2))
     if baseline not in names:
-        raise ValueError(f"baseline={quoted(baseline)} is not one of the systems: {', '.join(map(repr, names))}")
+        near = meant(baseline, names).rstrip()
+        listed = ", ".join(map(repr, names)) + (f"; {near}" if near else "")
+        raise ValueError(f"baseline={quoted(baseline)} is not one of the systems: {listed}")
     first = names.index(baseline)
     return names, [(first, i) for i in range(len(names)) if i != first]
 
