@@ -166,6 +166,68 @@ def test_runs_are_drawn(capsys, tmp_path, paths):
     assert [text.count(":") for text in pictures(compared)] == [1, 1]
 
 
+@pytest.fixture
+def of(tmp_path, paths):
+    """Files of some number of runs. Run i finds the relevant document in the first i + 1 queries."""
+
+    def made(count):
+        found = []
+        for at in range(count):
+            found.append(str(tmp_path / f"r&{at}_<{at}>.txt"))
+            with open(found[-1], "w") as file:
+                file.writelines(f"{query} Q0 {item} 1 {score} r{at}\n" for place, query in enumerate(QUERIES)
+                                for item, score in (("a", 2 if place % 50 <= at else 0), ("c", 1)))  # fmt: skip
+        return [paths[0], *found]
+
+    return made
+
+
+def folds(page):
+    return [text for text in page.elsewhere if re.fullmatch(r".*\d rows?", text)]
+
+
+@pytest.mark.parametrize("count", [3, 13, 50])
+def test_a_page_of_many_runs_is_the_board_a_picture_and_folded_differences(capsys, tmp_path, of, count):
+    pytest.importorskip("matplotlib")
+    page = written(capsys, tmp_path, *of(count), "-m", "AP", "P@1", "--compare", "--resamples", "99")
+    board = page.tables[0]
+    assert board[0] == ["#", "run", "AP", "P@1"]
+    means = [float(re.match(r"[\d.]+", row[2])[0]) for row in board[1:]]
+    assert (len(means), means) == (count, sorted(means, reverse=True))  # without --sort too
+    assert any("The runs are in the order of AP." in text for text in page.lines)
+    assert board[1][1] == ("r&2_<2>.txt" if count == 3 else "r&12_<12>.txt" if count == 13 else "r&29_<29>.txt")
+    assert len(pictures(page)) == (2 if count == 3 else 1)
+    pairs = count * (count - 1) // 2
+    if count == 3:
+        assert folds(page) == ["30 rows"]
+        return
+    assert "Mean AP with its interval. These intervals do not say which differences are significant." in page.words
+    whole, parts = f"{2 * pairs:,} rows", [f"in {measure}: {pairs:,} rows" for measure in ("AP", "P@1")]
+    apart = [[f"{title} {part}" for part in parts] if 2 * pairs > 200 else [f"{title}: {whole}"]
+             for title in ("Differences", "Queries higher and lower")]  # fmt: skip
+    files = [f"{count + 1} rows"] if count + 1 > 20 else []
+    assert folds(page) == [f"Means: {2 * count} rows", *apart[0], *apart[1], "30 rows", *files]
+
+
+def test_the_picture_of_many_runs_that_were_not_compared(capsys, tmp_path, of):
+    pytest.importorskip("matplotlib")
+    page = written(capsys, tmp_path, *of(11), "-m", "AP")
+    assert "AP of the queries: the mean, the median and the quartiles of each run." in page.words
+    (one,) = pictures(page)
+    assert "interpolated precision" not in one
+    (ten,) = pictures(written(capsys, tmp_path, *of(10), "-m", "AP"))
+    assert "interpolated precision" in ten
+
+
+def test_the_letters_of_rows_take_no_room_on_a_phone():
+    """The letters scroll away, and the names beside them stay."""
+    text = section("Leaderboard", Grid([["#", "run", "AP"], ["a", "name", "0.5"]], 2))
+    assert text.count('class="word mark"') == text.count('class="word"') == 2
+    phone = re.search(r"@media \(max-width: 40rem\) \{\n(.*?)\n\}", _STYLE, re.DOTALL)[1]
+    assert ".mark { min-width: 0; }" in phone
+    assert "tr > :first-child:not(.mark), .mark + .word { position: sticky;" in phone
+
+
 def test_without_matplotlib_the_page_says_that_it_has_no_pictures(capsys, monkeypatch, tmp_path, paths):
     """Of runs and of a table; a picture by itself stays an error."""
     pytest.importorskip("pyarrow")

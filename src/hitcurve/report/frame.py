@@ -50,7 +50,7 @@ p.lead { color: var(--soft); margin-top: 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; }
 th, td { padding: .18rem .75rem .18rem 0; text-align: right; white-space: nowrap; vertical-align: baseline; }
 th { border-bottom: 1.5px solid var(--ink); font-weight: 600; }
-.word { text-align: left; }
+.word, caption { text-align: left; } sup { line-height: 0; }
 td.note { text-align: left; color: var(--soft); white-space: normal; min-width: 14rem; }
 tr.gap td { border-top: 1px solid var(--rule); }
 tbody tr:hover { background: var(--shade); }
@@ -72,8 +72,9 @@ td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-wid
   body { margin: 1rem auto; padding: 0 .9rem; } h1 { font-size: 1.35rem; }
   dl { display: block; } dt { margin-top: .6rem; }
   .word { white-space: normal; overflow-wrap: anywhere; min-width: 5.5rem; max-width: 24vw; }
-  tr > :first-child { position: sticky; left: 0; background: var(--paper); white-space: normal;
-    min-width: 5.5rem; max-width: 45vw; overflow-wrap: break-word; }
+  .mark { min-width: 0; }
+  tr > :first-child:not(.mark), .mark + .word { position: sticky; left: 0; background: var(--paper);
+    white-space: normal; min-width: 5.5rem; max-width: 45vw; overflow-wrap: break-word; }
 }
 @media print {
   body { max-width: none; margin: 0; padding: 0; font-size: 10pt; }
@@ -86,6 +87,9 @@ td.sum { text-align: left; overflow-wrap: anywhere; white-space: normal; min-wid
 """
 
 
+_MOST_FILES = 20  # a table of more files is folded
+
+
 def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str], files: Iterable[str],
              command: Sequence[str], progress: Callable[[str], None]) -> str:  # fmt: skip
     """The HTML of the page: title, a line `lead` below it, warnings, the parts `body`, and the sources.
@@ -93,7 +97,8 @@ def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]
     The sources are `files` with their checksums, for which each file is read again, the `command`, and the version.
     """
     progress("checksums")
-    made_of = section("Where this comes from", Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum"))
+    table = Grid([["file", "bytes", "SHA-256"], *map(_file, files)], last="sum")
+    made_of = section("Where this comes from", table, most=_MOST_FILES)
     made_of += f"\n<pre>{as_html(shlex.join(command))}</pre><p>hitcurve {__version__}</p>"
     said = "".join(f"<li>{as_html(one)}</li>" for one in warnings)
     parts = [f"<h1>{as_html(title)}</h1>", f'<p class="lead">{as_html(lead)}</p>']
@@ -108,15 +113,22 @@ def document(title: str, lead: str, warnings: Iterable[str], body: Iterable[str]
 
 
 def section(title: str, *blocks: Grid | str, most: int = 200) -> str:
-    """HTML of a heading, and below it tables and lines of text. A table of more than `most` rows is folded."""
+    """HTML of a heading, and below it tables and lines of text.
+
+    A table of more than `most` rows is folded. The line that unfolds it has the caption and the number of rows.
+    """
     # A table scrolls by itself, also with the keyboard. Screen readers read its label.
     scrolled = f'<div class="wide" role="group" tabindex="0" aria-label="{as_html(title)}">'
     parts = [f"<h2>{as_html(title)}</h2>"]
     for block in blocks:
-        text = rendered([block], "html").replace('<div class="wide">', scrolled)
+        folded = f"{many(len(block.rows) - 1, 'rows', ',')}" if isinstance(block, Grid) else ""
         if isinstance(block, Grid) and len(block.rows) - 1 > most:
-            text = f"<details><summary>{many(len(block.rows) - 1, 'rows', ',')}</summary>\n{text}\n</details>"
-        parts.append(text)
+            folded = f"{block.caption}: {folded}" if block.caption else folded
+            block = block._replace(caption="")
+        else:
+            folded = ""
+        text = rendered([block], "html").replace('<div class="wide">', scrolled)
+        parts.append(f"<details><summary>{as_html(folded)}</summary>\n{text}\n</details>" if folded else text)
     return "\n\n".join(parts)
 
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["figures", "runs_page"]
 
 _TOP = 10  # the documents of a query that people look at
-_FEW = 20  # a table of more queries is folded
+_FEW = 20  # a table of more queries or differences is folded
+_LONG = 200  # a table of more differences is a folded table for each measure
 
 
 def figures(runs: Runs) -> list[tuple[Figure, str]]:
@@ -33,7 +34,9 @@ def figures(runs: Runs) -> list[tuple[Figure, str]]:
     if any(one.query_ids != evaluations[0].query_ids for one in evaluations[1:]) or not len(evaluations[0]):
         return []
     found = []
-    for one in runs_pictures(runs.names, evaluations, runs.compared, runs.first):
+    order, _ = runs.best_first()
+    names, evaluations = ([column[at] for at in order] for column in (runs.names, evaluations))
+    for one in runs_pictures(names, evaluations, runs.compared, runs.first):
         drawing = new_figure((6.0, one.height))
         one.draw(ax=drawing.add_subplot())
         found.append((drawing, one.caption))
@@ -48,11 +51,9 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     `progress` is called with each step. `warnings` come before the warnings of the runs.
     """
     names, evaluations = runs.names, runs.evaluations
-    body = [section("Leaderboard", runs.board()), *drawn(figures, progress)]
+    body = [section("Leaderboard", runs.board(best_first=True)), *drawn(figures, progress)]
     if runs.compared is not None:
-        ids = evaluations[0].query_ids  # compared runs hold the same queries
-        values = {name: one.values for name, one in zip(names, evaluations, strict=True)}
-        body.append(section("Differences", *tables_of(runs.compared), won(runs.compared, ids, values)))
+        body.append(section("Differences", *_differences(names, evaluations, runs.compared), most=_FEW))
     body.append(section("Queries and documents", _counts(names, evaluations)))
     body.append(section("Ties", *_ties(names, evaluations)))
     measure, each = _each(names, evaluations, runs.first)
@@ -61,6 +62,26 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     notes = dict.fromkeys([*warnings, *(note for one in evaluations for note in one.notes)])
     lead = f"{many(len(names), 'runs', ',')}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
     return document(names_of(files[1:]), lead, notes, body, files, command, progress)
+
+
+def _differences(names: Sequence[str], evaluations: Sequence[Evaluation],
+                 comparison: Comparison) -> Iterator[Grid | str]:  # fmt: skip
+    """The tables of the comparison and `won`, with captions. A long table becomes a table for each measure."""
+    means, apart, text = tables_of(comparison)
+    ids = evaluations[0].query_ids  # compared runs hold the same queries
+    values = {name: one.values for name, one in zip(names, evaluations, strict=True)}
+    assert isinstance(means, Grid) and isinstance(apart, Grid)
+    for grid, caption in ((means, "Means"), (apart, "Differences"), (text, ""),
+                          (won(comparison, ids, values), "Queries higher and lower")):  # fmt: skip
+        if not isinstance(grid, Grid):
+            yield grid
+        elif len(grid.rows) - 1 <= _LONG:
+            yield grid._replace(caption=caption)
+        else:
+            head, *rows = grid.rows
+            for measure in dict.fromkeys(row[0] for row in rows):
+                chosen = [row for row in rows if row[0] == measure]
+                yield grid._replace(rows=[head, *chosen], caption=f"{caption} in {measure}")
 
 
 def _counts(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Grid:

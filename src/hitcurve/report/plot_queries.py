@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,6 +65,7 @@ _MOST_IDS = 60  # an axis names at most so many queries
 _MOST_BARS = 200  # more queries are drawn as lines
 _MOST_BESIDE = 3  # bars of a query, side by side
 _MOST_POINTS = 200  # a box of more queries has no points
+_MOST_LINES = 10  # runs in a picture of precision and recall
 _MOST_ROWS = 60  # systems, or pairs of systems, in a picture
 _MOST_PAIRS = 8  # pictures of differences beside each other
 _LETTERS = 24  # longer names along an axis are cut
@@ -556,11 +558,22 @@ def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
                   comparison: Comparison | None = None, first: str | None = None) -> list[Picture]:  # fmt: skip
     """A picture of mean precision and recall, and a picture of differences: for two runs of each query, else of means.
 
-    The differences are of the measure `first`, if it has a mean, else of the first measure that has a mean.
+    The differences are of the measure `first`, if it has a mean, else of the first measure that has a mean. More than
+    10 runs have a single picture of this measure: the means with their intervals, or the values of the queries if the
+    runs were not compared.
     """
     named = dict(zip(map(literal, names), evaluations, strict=True))
     held = _held(named)
     measure = first if first in held else next(iter(held), None)
+    if measure is not None and len(named) > _MOST_LINES:
+        if comparison is None:
+            what = f"{measure} of the queries: the mean, the median and the quartiles of each run."
+            draw: Callable[..., Display] = partial(plot_evaluations, named, "distribution", measure=measure)
+        else:
+            what = f"Mean {measure} with its interval. These intervals do not say which differences are significant."
+            systems = sorted(comparison.systems, key=lambda one: names.index(one.system))
+            draw = partial(plot_comparison, replace(comparison, systems=tuple(systems)), "systems", measure=measure)
+        return [RunsPicture(draw, _height(len(named)), what)]
     high = 4.5 + 0.11 * min(len(named), _MOST_ROWS)
     what = "The mean over queries of interpolated precision: the greatest precision at this recall or a higher recall."
     found = [Picture(partial(plot_evaluations, named, "precision-recall"), high, what)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from hitcurve.shown.board import board, printed_digits, record_of
+from hitcurve.shown.board import best_first, board, printed_digits, record_of, says_how_good
 from hitcurve.shown.grid import Grid, number
 from hitcurve.shown.means import means_of, queries
 from hitcurve.shown.printed import Written
@@ -82,16 +82,28 @@ class Runs(Written):
             rows.append([name, *[query] * each, *map(number, values, repeat(""), digits)])
         return [Grid(rows, 1 + each, foot=(self._foot(),)), *more]
 
-    def board(self, caption: str = "", label: str = "") -> Grid:
+    def best_first(self) -> tuple[list[int], str]:
+        """The places of the runs, best first, and the measure: `first`, or the first that says which run is best."""
+        means, own = means_of(self.evaluations)
+        measures = [measure for measure, name in own.items() if says_how_good(record_of(name))]
+        if len(means) < 2 or not measures:
+            return list(range(len(means))), ""
+        by = next((measure for measure, name in own.items() if self.first in (measure, name)), measures[0])
+        return best_first([row[by] for row in means], record_of(own[by])), by
+
+    def board(self, caption: str = "", label: str = "", *, best_first: bool = False) -> Grid:
         """The table of means: a row for each run. Best values and significant differences are marked."""
         means, own = means_of(self.evaluations)
-        found = None
+        names, found, by = self.names, None, ""
+        if best_first:
+            order, by = self.best_first()
+            names, means = ([column[at] for at in order] for column in (names, means))
         if self.compared is not None:
             from hitcurve.statistics.comparison import marks_of
 
-            found = marks_of(self.compared, self.names, self.p, 0.05)
-        foot = [f"{self._foot()}."]
-        return board(self.names, means, found=found, names=own, head="run", foot=foot, caption=caption, label=label)
+            found = marks_of(self.compared, names, self.p, 0.05)
+        foot = [f"{self._foot()}.", *([f"The runs are in the order of {by}."] if by else [])]
+        return board(names, means, found=found, names=own, head="run", foot=foot, caption=caption, label=label)
 
     def _foot(self) -> str:
         first = self.evaluations[0]

@@ -38,9 +38,10 @@ class Grid(NamedTuple):
     label: str = ""  # the label of the table in LaTeX
 
     def kinds(self) -> list[str]:
-        """The class of each column in HTML: "word", `last`, or "" for numbers."""
-        width = len(self.rows[0])
-        return ["word" if at < self.left else self.last if at == width - 1 else "" for at in range(width)]
+        """The class of each column in HTML: "word", "word mark" for the letters of rows, `last`, or "" for numbers."""
+        head = self.rows[0]
+        words = ["word mark" if title == "#" else "word" for title in head[: self.left]]
+        return words + [""] * (len(head) - len(words) - 1) + [self.last] * (len(head) > len(words))
 
 
 def rendered(blocks: Iterable[Grid | str], form: str = "table") -> str:
@@ -235,7 +236,8 @@ def _html(grid: Grid) -> str:
     def line(row: list[str], tag: str) -> str:
         made = []
         for text, kind, width in zip(row, grid.kinds(), widths, strict=True):
-            how = f' class="{kind if tag == "td" else "word"}"' if kind else ' style="text-align:left"' if width else ""
+            kind = "word" if kind and tag == "th" and not kind.startswith("word") else kind
+            how = f' class="{kind}"' if kind else ' style="text-align:left"' if width else ""
             lead = _DIGIT * (width - len(text)) if tag == "td" else ""
             made.append(f"<{tag}{how}>{lead}{_set(text, _FORMS['html'])}</{tag}>")
         return "".join(made)
