@@ -38,7 +38,7 @@ _ROWS_A_QUERY = 500  # the time for a weighted query, as a number of rows
 _STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
 .hitcurve .wide { overflow-x: auto; } .hitcurve table { border-collapse: collapse; }
 .hitcurve th { border-bottom: 1px solid currentColor; } .hitcurve .word { text-align: left; }
-.hitcurve sup { line-height: 0; }
+.hitcurve td:not(.word) { white-space: nowrap; } .hitcurve sup { line-height: 0; }
 </style>"""
 
 
