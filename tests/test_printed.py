@@ -500,7 +500,8 @@ def test_successive_letters_are_a_range():
 
 @pytest.mark.parametrize(("rows", "begin"), [
     (33, r"\begin{table}[ht]|\centering"), (34, r"\begin{table}[htp]|\centering\footnotesize"),
-    (45, r"\begin{table}[htp]|\centering\footnotesize"), (46, r"\begin{table}[htp]|\centering\scriptsize"),
+    (45, r"\begin{table}[htp]|\centering\footnotesize"),
+    (46, r"\begin{table}[htp]|\centering\scriptsize\setlength{\tabcolsep}{3pt}"),
 ])  # fmt: skip
 def test_a_long_table_has_room_on_a_page_of_latex(rows, begin):
     text = hc.Leaderboard(first(rows)).to_latex(caption="All")

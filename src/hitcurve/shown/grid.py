@@ -202,7 +202,8 @@ def _latex(grid: Grid) -> str:
     return "\n".join([rf"\begin{{tabular}}{{{kinds}}}", *lines])
 
 
-_SIZES = ((45, r"\scriptsize"), (33, r"\footnotesize"))  # of print, for tables of more rows, so that a page has room
+# The print and the gaps of tables of more rows, so that a page has room for them.
+_SIZES = ((45, r"\scriptsize\setlength{\tabcolsep}{3pt}"), (33, r"\footnotesize"))
 
 
 def _environment(grid: Grid) -> str:
