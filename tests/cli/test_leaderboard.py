@@ -132,6 +132,18 @@ def test_the_table_of_runs_is_that_of_python(capsys, form, arguments):
     assert out.startswith(expected.replace("system", "run", 1))
 
 
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--sort", "PP@1"), "there is no measure 'PP'; near names: P@1"),
+    (("--sort", "P@10"), "argument --sort: 'P@10': did you mean 'P@1'? use one of AP, P@1"),
+    (("--baseline", "Mid"), "--baseline Mid: no such run in low.txt, high.txt, mid.txt: did you mean 'mid.txt'?"),
+    (("--baseline", "bm25"), "--baseline bm25: no such run in low.txt, high.txt, mid.txt\n"),
+])  # fmt: skip
+def test_near_names(capsys, arguments, said):
+    status, _, error = trec(capsys, "-m", "AP", "P@1", *arguments)
+    assert status == 2
+    assert said in error
+
+
 def test_label_and_caption(capsys):
     out = trec(capsys, "-m", "AP", "--format", "latex", "--label", "tab:one")[1]
     assert out.startswith("\\begin{table}[ht]\n\\centering\n\\label{tab:one}\n")

@@ -197,6 +197,7 @@ def runs(paths: list[str]) -> None:
     assert_type(hc.evaluate([[1], [2]], [[3, 1], [2]], "AP"), hc.Evaluation)
     assert_type(hc.evaluate(qrels, ("one.txt", {"q": {"d": 0.5}})), list[hc.Evaluation])
     assert_type(hc.Leaderboard(hc.evaluate(qrels, paths)).to_latex(caption="all"), str)
+    assert_type(hc.Leaderboard(hc.evaluate(qrels, paths), sort="AP", baseline="a", letters=True, rng=0), hc.Leaderboard)
     assert_type(hc.Leaderboard({"a": found}).means["a"]["AP"], float)
     assert_type(hc.compare([found, found]).to_markdown("wide", p="p_tukey", digits=3), str)
 

@@ -35,8 +35,8 @@ def figures(runs: Runs) -> list[tuple[Figure, str]]:
         return []
     found = []
     order, _ = runs.best_first()
-    names, evaluations = ([column[at] for at in order] for column in (runs.names, evaluations))
-    for one in runs_pictures(names, evaluations, runs.compared, runs.first):
+    names, ordered = [runs.names[at] for at in order], [evaluations[at] for at in order]
+    for one in runs_pictures(names, ordered, runs.compared, runs.first):
         drawing = new_figure((6.0, one.height))
         one.draw(ax=drawing.add_subplot())
         found.append((drawing, one.caption))

@@ -34,7 +34,7 @@ class Runs(Written):
         """
         self.names, self.evaluations, self.compared, self.first = names, evaluations, compared, first
         self.each, self.seed, self.p, self.shown = each, seed, p, tables
-        self.texts = {"caption": caption, "label": label}
+        self.caption, self.label = caption, label
 
     def _rows(self) -> Iterator[tuple[str, str, list[float]]]:
         """The rows (run, query, values) of the means, and of the queries if these are printed."""
@@ -74,7 +74,7 @@ class Runs(Written):
 
             more = tables_of(self.compared)
         if form in ("markdown", "latex") and not each:
-            return [self.board(**self.texts), *more]
+            return [self.board(self.caption, self.label), *more]
         measures = self.evaluations[0].means
         digits = [printed_digits(record_of(measure)) for measure in measures]
         rows = [["run", *["query"] * each, *measures]]
@@ -97,7 +97,7 @@ class Runs(Written):
         names, found, by = self.names, None, ""
         if best_first:
             order, by = self.best_first()
-            names, means = ([column[at] for at in order] for column in (names, means))
+            names, means = [names[at] for at in order], [means[at] for at in order]
         if self.compared is not None:
             from hitcurve.statistics.comparison import marks_of
 

@@ -211,8 +211,9 @@ class Comparison(Printed):
             row for each difference, with p-values. ``"wide"``: a row for each system and a column for each measure, as
             papers print it. The best value of each measure is bold. With three or more systems, the second best is
             underlined. Each system has a letter: a raised letter at a value says that the value is significantly better
-            than that system's value. Against one baseline, † marks significantly better and ‡ significantly worse
-            values. A line below the table names the test and the correction.
+            than that system's value. Four or more successive letters are written as a range, such as d–m. Against one
+            baseline, † marks significantly better and ‡ significantly worse values. A line below the table names the
+            test and the correction.
         p : {"p_holm", "p_value", "p_t", "p_tukey", "p_interval"}
             Wide layout only: the field of `Difference` that decides what is significant.
         alpha : float
