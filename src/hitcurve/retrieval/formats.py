@@ -16,6 +16,7 @@ from hitcurve._base.checks import LARGE
 from hitcurve._base.extras import needed
 from hitcurve._base.files import OpenMark, RowEnd, TextFile
 from hitcurve._base.words import many
+from hitcurve.retrieval.runs import Grouped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,11 +78,15 @@ def is_one_run(run: Any) -> bool:
 
 def is_mapping_of_runs(run: Any) -> bool:
     """Whether a mapping has names and runs, rather than queries and documents or the columns of one run."""
-    return isinstance(run, Mapping) and not any(key in run for key in QUERY) and any(map(_is_run, run.values()))
+    if not isinstance(run, Mapping) or isinstance(run, Grouped):
+        return False
+    return not any(key in run for key in QUERY) and any(map(_is_run, run.values()))
 
 
 def _is_run(value: Any) -> bool:
     """Whether a value is a run, rather than the documents of a query."""
+    if isinstance(value, Grouped):
+        return True
     if isinstance(value, Mapping):
         return any(key in value for key in QUERY) or isinstance(_first(value), Mapping)
     if isinstance(value, (list, tuple)):

@@ -50,7 +50,7 @@ from hitcurve.retrieval.groups import (
     groups_of_text,
 )
 from hitcurve.retrieval.nested import judgments_of
-from hitcurve.retrieval.runs import Qrels, Run, whose
+from hitcurve.retrieval.runs import Grouped, Qrels, Run, whose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,6 +108,8 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
     Returns
     -------
     Qrels or JudgmentGroups
+        Qrels are a mapping ``{query: {document: level}}``, with ``to_dict()``, ``to_pandas()`` and ``to_polars()``. Ids
+        are strings.
 
     Raises
     ------
@@ -401,6 +403,8 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     Returns
     -------
     Run
+        A mapping ``{query: {document: score}}``, with ``to_dict()``, ``to_pandas()`` and ``to_polars()``. Ids are
+        strings. A query without documents is left out.
 
     Raises
     ------
@@ -488,6 +492,9 @@ def parquet(path: str | os.PathLike[str]) -> Any:
 
 def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | None = None) -> _Columns:
     """The arguments of `from_columns`; documents are texts or integers. `tag`: the tag if the source has no tag."""
+    if isinstance(source, Grouped):
+        wanted = "a Run" if value_names[0] == "score" else "judgments"
+        raise TypeError(f"{name} is a {type(source).__name__}, not {wanted}: pass its to_dict() to use its numbers")
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # a LazyFrame of polars
     source, name = shaped(source, value_names, name)

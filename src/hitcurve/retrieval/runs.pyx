@@ -7,6 +7,8 @@ from libc.math cimport isnan
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
+from collections.abc import ItemsView, KeysView, Mapping, ValuesView
+
 import numpy as np
 
 cimport cython
@@ -22,10 +24,19 @@ from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Row, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
 
+from hitcurve._base.extras import needed
 from hitcurve._base.words import many
 from hitcurve._base.pickle import MAKERS as _MAKERS, judgments_of_subtopics, judgments_or_run
 
 cnp.import_array()
+
+cdef extern from "Python.h":
+    unsigned long Py_TPFLAGS_MAPPING
+    ctypedef struct PySequenceMethods:
+        void* sq_item
+    ctypedef struct PyTypeObject:
+        unsigned long tp_flags
+        PySequenceMethods* tp_as_sequence
 
 cdef enum:
     LINES_AT_ONCE = 1 << 17    # between two looks for Ctrl-C
@@ -88,6 +99,14 @@ cdef class Scratch:
 
 cdef bytes name_bytes(const Doc* name):
     return PyBytes_FromStringAndSize(name.text, name.length)
+
+
+cdef str doc_text(const Doc* doc, const char* errors=b"surrogateescape"):
+    """The id of a document. `errors` says what becomes of bytes that are not UTF-8."""
+    cdef char[DIGITS] room
+    cdef const char* text
+    cdef int64_t length = id_text(doc, room, &text)
+    return PyUnicode_DecodeUTF8(text, length, errors)
 
 
 cdef object hold(object buffer, const char** begin, Py_ssize_t* length):
@@ -160,8 +179,31 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
 
 # ----------------------------------------------------------------------------------------------- documents query by query
 
+cdef Py_ssize_t place_of(Grouped self, object query) except -2:
+    """The number of a query, or -1."""
+    cdef Doc name
+    if not isinstance(query, str):
+        return -1
+    try:
+        text = query.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return -1
+    set_text(&name, PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+    return self.names.find(&name)
+
+
+cdef dict docs_of(Grouped self, Py_ssize_t query):
+    """The documents of a query with their levels, which are whole, or their scores."""
+    cdef Py_ssize_t i
+    if isinstance(self, Qrels):
+        return {doc_text(&self.docs.items[i]): <int64_t>self.docs.items[i].score
+                for i in range(self.offsets[query], self.offsets[query + 1])}
+    return {doc_text(&self.docs.items[i]): self.docs.items[i].score
+            for i in range(self.offsets[query], self.offsets[query + 1])}
+
+
 cdef class Grouped:
-    """The documents of many queries, query by query."""
+    """The documents of many queries, query by query: a mapping of query ids to dicts of documents."""
 
     def __init__(self):
         raise TypeError("read_qrels and read_run make Qrels and Run")
@@ -175,6 +217,125 @@ cdef class Grouped:
 
     def __len__(self):
         return self.names.docs.size
+
+    __reversed__ = None  # as of Mapping
+
+    def __iter__(self):
+        return iter(self.query_ids)
+
+    def __contains__(self, query):
+        return place_of(self, query) >= 0
+
+    def __getitem__(self, query):
+        cdef Py_ssize_t place = place_of(self, query)
+        if place < 0:
+            more = "" if isinstance(query, str) else ": query ids are strings"
+            raise KeyError(f"{self.source} has no query {query!r}{more}")
+        return docs_of(self, place)
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return len(self) == len(other) and all(self[query] == other.get(query) for query in self)
+
+    def __hash__(self):
+        cdef Py_ssize_t q, i
+        parts = []
+        for q, query in enumerate(self.query_ids):
+            most = max([self.docs.items[i].score for i in range(self.offsets[q], self.offsets[q + 1])], default=None)
+            parts.append((query, self.offsets[q + 1] - self.offsets[q], most))
+        return hash(frozenset(parts))
+
+    def keys(self):
+        """The ids of the queries."""
+        return KeysView(self)
+
+    def values(self):
+        """The documents of each query, as dicts that are made on the way."""
+        return ValuesView(self)
+
+    def items(self):
+        """The queries with their documents."""
+        return ItemsView(self)
+
+    def get(self, query, default=None):
+        """The documents of a query, or `default`."""
+        cdef Py_ssize_t place = place_of(self, query)
+        return default if place < 0 else docs_of(self, place)
+
+    def to_dict(self):
+        """A copy in plain dicts: ``{query: {document: level or score}}``, in the order of the source.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.read_qrels([[4, 7], [2]]).to_dict()
+        {'0': {'4': 1, '7': 1}, '1': {'2': 1}}
+        """
+        cdef Py_ssize_t q
+        return {query: docs_of(self, q) for q, query in enumerate(self.query_ids)}
+
+    def _columns(self):
+        """The columns of a frame: a row for each document of each query. A frame holds UTF-8: other bytes are escaped."""
+        cdef Py_ssize_t q, i, n = self.docs.size
+        cdef cnp.ndarray values = np.empty(n), ranks = np.empty(n if self.ranks else 0)
+        cdef double* numbers = <double*>cnp.PyArray_DATA(values)
+        cdef double* places = <double*>cnp.PyArray_DATA(ranks)
+        cdef list queries = []
+        for q, name in enumerate(self.names.all_texts()):
+            queries += [name.decode("utf-8", "backslashreplace")] * (self.offsets[q + 1] - self.offsets[q])
+        for i in range(n):
+            numbers[i] = self.docs.items[i].score
+            if self.ranks:
+                places[i] = self.docs.items[i].rank
+        found = {"query_id": queries,
+                 "doc_id": [doc_text(&self.docs.items[i], b"backslashreplace") for i in range(n)]}
+        if isinstance(self, Qrels):
+            return {**found, "relevance": values.astype(np.int64)}
+        found["score"] = values
+        if self.ranks and not np.isnan(ranks).any():
+            found["rank"] = ranks.astype(np.int64) if (ranks == np.trunc(ranks)).all() else ranks
+        return found
+
+    def to_pandas(self):
+        """A pandas.DataFrame with a row for each document of each query, in the order of the source.
+
+        Judgments have the columns ``query_id``, ``doc_id`` and ``relevance``. A run has ``query_id``, ``doc_id`` and
+        ``score``, and ``rank`` if each document has a rank. `read_qrels` and `read_run` take this frame. Ids are
+        strings. Bytes of an id that are not UTF-8 are escaped.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.read_qrels({"q": {"a": 1, "b": 0}}).to_pandas().columns.tolist()
+        ['query_id', 'doc_id', 'relevance']
+        """
+        return needed("pandas", "to_pandas").DataFrame(self._columns())
+
+    def to_polars(self):
+        """A polars.DataFrame with the rows and columns of `to_pandas`.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> hc.read_run({"q": {"a": 1.5, "b": 0.5}}).to_polars().rows()
+        [('q', 'a', 1.5), ('q', 'b', 0.5)]
+        """
+        return needed("polars", "to_polars").DataFrame(self._columns())
 
     @property
     def num_docs(self):
@@ -368,7 +529,12 @@ cdef class Grouped:
 
 @cython.final
 cdef class Qrels(Grouped):
-    """Relevance judgments. `hitcurve.read_qrels` makes them."""
+    """Relevance judgments: a mapping ``{query: {document: level}}``. `hitcurve.read_qrels` makes judgments.
+
+    Ids are strings, and levels are whole numbers. A query may have no documents. Each lookup makes a new dict, so the
+    judgments never change. With judgments by subtopic a level is the highest level over the subtopics. Equality compares
+    queries, documents and levels with those of any mapping.
+    """
 
     def __dealloc__(self):
         PyMem_RawFree(self.levels)
@@ -462,8 +628,7 @@ cdef class Qrels(Grouped):
             found = self.ids[query]
             if found is None:
                 found = self.ids[query] = [
-                    PyUnicode_DecodeUTF8(self.docs.items[i].text, self.docs.items[i].length, b"surrogateescape")
-                    for i in range(self.offsets[query], self.offsets[query + 1])]
+                    doc_text(&self.docs.items[i]) for i in range(self.offsets[query], self.offsets[query + 1])]
             return found
 
     @property
@@ -492,7 +657,24 @@ cdef class Qrels(Grouped):
 
 @cython.final
 cdef class Run(Grouped):
-    """A run: the documents that a system retrieved. `hitcurve.read_run` makes runs."""
+    """A run: a mapping ``{query: {document: score}}`` of what a system retrieved. `hitcurve.read_run` makes runs.
+
+    Ids are strings, and scores are floats. Documents are in the order of the source. A query without documents is left
+    out. Each lookup makes a new dict, so the run never changes. Equality compares queries, documents and scores with
+    those of any mapping.
+    """
+
+
+cdef void become_mapping(PyTypeObject* kind) noexcept:
+    """Sets the flag that `match` asks for, and clears the slot by which numpy sees a sequence, as dicts have it."""
+    kind.tp_flags |= Py_TPFLAGS_MAPPING
+    kind.tp_as_sequence.sq_item = NULL
+
+
+become_mapping(<PyTypeObject*>Grouped)
+become_mapping(<PyTypeObject*>Qrels)
+become_mapping(<PyTypeObject*>Run)
+Mapping.register(Grouped)
 
 
 # -------------------------------------------------------------------------------------------- judged documents of a run
