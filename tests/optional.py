@@ -7,7 +7,7 @@ NEEDS = {
     "matplotlib": r"\.plot\(|plot_(curves|evaluations|figure)\(|--plot ",
     "pandas": r"to_pandas\(",
     "polars": r"to_polars\(",
-    "pyarrow": r"import pyarrow|^\$ hitcurve table ",
+    "pyarrow": r"import pyarrow|_parquet\(|^\$ hitcurve table ",
     "rdkit": r"^from rdkit",
     "sklearn": r"^from sklearn",
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, overload
+
+import numpy as np
 
 from hitcurve._base.checks import quoted
 from hitcurve._base.words import many
@@ -15,7 +17,8 @@ from hitcurve.shown.means import Evaluated
 from hitcurve.shown.printed import as_utf8
 
 if TYPE_CHECKING:
-    import numpy as np
+    import os
+
     from numpy.typing import NDArray
 
     from hitcurve import GainCurves, HitCurves, SubtopicCurves, UserModel
@@ -132,6 +135,9 @@ class Evaluation(Evaluated):
 
     # A pickle has plain dicts and tuples: it names no class of this module, which may move.
     def __getstate__(self) -> dict[str, Any]:
+        if self._band is _not_held:
+            return {**self.__dict__, "values": dict(self.values), "means": dict(self.means),
+                    "_asked": dict(self.means.asked), **dict.fromkeys(_FUNCTIONS)}
         band = {name: tuple(one) for name, one in self._band().items()}
         return {**self.__dict__, "values": dict(self.values), "means": dict(self.means), "_band": band,
                 "_tables": self._tables(), "_curves": self._curves(), "_asked": dict(self.means.asked),
@@ -143,6 +149,10 @@ class Evaluation(Evaluated):
 
         asked, curves, tables = state.pop("_asked"), state["_curves"], state["_tables"]
         topics = state.pop("_topics", None)
+        if state["_band"] is None:
+            self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
+                              **dict.fromkeys(_FUNCTIONS, _not_held)}
+            return
         band = Named({name: TieBand(*one) for name, one in state["_band"].items()}, asked)
         self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
                           "_band": partial(copy, band), "_tables": lambda: tables,
@@ -197,8 +207,8 @@ class Evaluation(Evaluated):
         Raises
         ------
         ValueError
-            If `level` is not above 0, if the judgments have judgment groups, if they have no subtopics, or if `level`
-            and `subtopics` are both given.
+            If `level` is not above 0, if the judgments have judgment groups, if they have no subtopics, if `level` and
+            `subtopics` are both given, or if the evaluation was read by `from_json` or `from_parquet`.
 
         Notes
         -----
@@ -351,6 +361,21 @@ class Evaluation(Evaluated):
     def __bool__(self) -> bool:
         return True  # also without queries
 
+    def __eq__(self, other: object) -> bool:
+        """Whether two evaluations have the same values, and say the same of the run."""
+        if not isinstance(other, Evaluation):
+            return NotImplemented
+        if any(getattr(self, field) != getattr(other, field) for field in ("query_ids", *_PLAIN)):
+            return False
+        if self.values.keys() != other.values.keys():
+            return False
+        columns = [([self.means[name], *self.values[name]], [other.means[name], *other.values[name]])
+                   for name in self.values]  # fmt: skip
+        return all(np.array_equal(one, another, equal_nan=True) for one, another in columns)
+
+    def __hash__(self) -> int:
+        return hash((tuple(self.query_ids), frozenset(self.values)))
+
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {number(mean) if mean == mean else mean}" for name, mean in self.means.items())
         return f"Evaluation({self.name!r}, {many(len(self.query_ids), 'queries')}: {means})"
@@ -413,11 +438,26 @@ class Evaluation(Evaluated):
         >>> found.to_dict()["queries"]
         {'q': {'AP': 0.5}}
         """
-        means = {name: _or_none(mean) for name, mean in self.means.items()}
         queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
                    for i, query in enumerate(self.query_ids)}
-        return {"name": self.name, "tag": self.tag, "ties": self.ties, "rank_by": self.rank_by, "means": means,
-                "queries": queries, "counts": self.counts, "definitions": self.definitions, "notes": self.notes}
+        fields = self._fields()
+        last = {field: fields.pop(field) for field in _PLAIN[5:]}  # the long texts come last
+        return {**fields, "queries": queries, **last}
+
+    def _fields(self) -> dict[str, Any]:
+        """All but the values."""
+        own = {name: one for one, name in self.means.asked.items()}
+        return {**{field: getattr(self, field) for field in _PLAIN},
+                "measures": {name: own.get(name) or measure_of(name).name for name in self.means},
+                "means": {name: _or_none(mean) for name, mean in self.means.items()}}
+
+    @classmethod
+    def _of_fields(cls, fields: dict[str, Any], query_ids: list[str], values: dict[str, Any]) -> Self:
+        """The evaluation with these `_fields` and values. It has no documents."""
+        asked = {one: name for name, one in fields["measures"].items()}
+        means = {name: math.nan if mean is None else float(mean) for name, mean in fields["means"].items()}
+        others: dict[str, Any] = {field: fields[field] for field in _PLAIN} | dict.fromkeys(_FUNCTIONS, _not_held)
+        return cls(query_ids=query_ids, values=Named(values, asked), means=Named(means, asked), **others)
 
     def to_json(self) -> str:
         """`to_dict` as JSON.
@@ -433,10 +473,126 @@ class Evaluation(Evaluated):
         >>> import json
         >>> json.loads(found.to_json())["means"]
         {'AP': 0.5}
-        """
-        import json
 
-        return json.dumps(self.to_dict(), ensure_ascii=False)
+        See Also
+        --------
+        from_json
+        """
+        from hitcurve.retrieval.stored import as_text
+
+        return as_text(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str | os.PathLike[str]) -> Self:
+        """The evaluation that `to_json` wrote: it equals the evaluation that was written.
+
+        The text has values, means and what else `to_dict` gives, but no documents. So `curves`, `tie_report` and
+        `level_strings` of the evaluation raise an error. `compare`, `Leaderboard` and the frames need values only.
+
+        Parameters
+        ----------
+        text : str or path
+            What `to_json` returned, or the path of a file with this text. The file may be compressed.
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        ValueError
+            If the text is not what `to_json` returns. The message says what is wrong.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, ["AP", "P@1"])
+        >>> again = hc.Evaluation.from_json(found.to_json())
+        >>> again == found, again["q"]["map"]
+        (True, 0.5)
+        """
+        from hitcurve.retrieval.stored import of_json
+
+        return cls._of_fields(*of_json(text, _PLAIN))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the values to a Parquet file, which `from_parquet` reads.
+
+        The file has a column ``query_id`` and a column for each measure, and a row for each query, as `to_pandas` has.
+        Every library that reads Parquet can read it. The metadata of the schema have, under ``hitcurve``, all that
+        `to_dict` gives besides the values, as JSON. Writing needs pyarrow: ``pip install ".[files]"``.
+
+        Parameters
+        ----------
+        path : path
+            The file. It is replaced if it exists.
+
+        Returns
+        -------
+        None
+
+        Raises
+        ------
+        ImportError, OSError
+            If pyarrow is missing, or if the file cannot be written.
+
+        Examples
+        --------
+        >>> import hitcurve as hc, os
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, ["AP", "P@1"])
+        >>> found.to_parquet("values.parquet")
+        >>> hc.Evaluation.from_parquet("values.parquet") == found
+        True
+        >>> os.remove("values.parquet")
+        """
+        from hitcurve.retrieval.stored import write_parquet
+
+        write_parquet(path, self._fields(), self.query_ids, self._columns())
+
+    @classmethod
+    def from_parquet(cls, path: str | os.PathLike[str]) -> Self:
+        """The evaluation that `to_parquet` wrote: it equals the evaluation that was written.
+
+        As with `from_json`, there are no documents: `curves`, `tie_report` and `level_strings` raise an error.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        Evaluation
+
+        Raises
+        ------
+        ValueError
+            If `to_parquet` did not write the file.
+        ImportError, OSError
+            If pyarrow is missing, or if the file cannot be read.
+
+        Examples
+        --------
+        >>> import hitcurve as hc, os
+        >>> found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 1.0}}, "AP")
+        >>> found.to_parquet("values.parquet")
+        >>> hc.Evaluation.from_parquet("values.parquet").values["AP"].tolist()
+        [0.5]
+        >>> os.remove("values.parquet")
+        """
+        from hitcurve.retrieval.stored import of_parquet
+
+        return cls._of_fields(*of_parquet(path, _PLAIN))
+
+
+#: What an evaluation says of a run besides its queries, measures, values and means.
+_PLAIN = ("name", "tag", "ties", "rank_by", "relevance_level", "counts", "definitions", "notes", "missing", "extra")
+_FUNCTIONS = ("_band", "_tables", "_curves", "_topics")
+
+
+def _not_held() -> Any:
+    """What an evaluation that was read from a file of values has in place of `_FUNCTIONS`."""
+    raise ValueError("this evaluation was read from a file of values, which has no documents, curves or ties: evaluate "
+                     "the run again")
 
 
 def _or_none(value: float) -> float | None:
