@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve.cli.main import main
 
 QRELS = {"q 1": {"a": 2, "b": -1, "c": 1}, "é\n\"'": {"a": 1}, "none": {"a": 0}, "日本": {"x": 1}, "empty": {}}
 RUN = {"q 1": {"b": -3.5, "a": 2.0, "x": 2.0}, "é\n\"'": {"d": -0.0, "x": 0.25, "a": -1.0}, "other": {"a": 1.0}}
@@ -29,6 +30,10 @@ def through_json(found, folder):
     return hc.Evaluation.from_json(found.to_json())
 
 
+def through_bytes(found, folder):
+    return hc.Evaluation.from_json(found.to_json().encode())
+
+
 def through_json_file(found, folder):
     path = folder / "values.json.gz"
     path.write_bytes(gzip.compress(found.to_json().encode()))
@@ -41,7 +46,7 @@ def through_parquet(found, folder):
     return hc.Evaluation.from_parquet(folder / "values.parquet")
 
 
-WAYS = [through_json, through_json_file, through_parquet]
+WAYS = [through_json, through_bytes, through_json_file, through_parquet]
 
 
 def same(again, found):
@@ -116,6 +121,17 @@ def test_any_values(rows):
         assert np.array_equal(again.values[name], found.values[name], equal_nan=True)
 
 
+def test_what_the_command_prints(tmp_path, capsys):
+    (tmp_path / "qrels").write_text("q 0 a 1\nq 0 b 0\np 0 a 2\n")
+    (tmp_path / "run").write_text("q Q0 b 1 -1 mine\nq Q0 a 2 -2.5 mine\n")
+    main(["trec", *map(str, (tmp_path / "qrels", tmp_path / "run")), "-q", "--format", "json", "-m", "AP", "P@1"])
+    (entry,) = json.loads(capsys.readouterr().out)["runs"]
+    found = hc.evaluate(tmp_path / "qrels", tmp_path / "run", ["AP", "P@1"])
+    again = hc.Evaluation.from_json(json.dumps(entry))
+    assert again.query_ids == found.query_ids
+    assert again["q"] == found["q"] == {"AP": 0.5, "P@1": 0.0}
+
+
 def test_what_a_file_of_values_lacks():
     found = hc.Evaluation.from_json(evaluated().to_json())
     for call in (found.curves, lambda: found.curves(1), lambda: found.curves(subtopics=True), found.tie_report,
@@ -182,6 +198,8 @@ def test_texts_that_are_no_evaluation(text, message, tmp_path):
     with pytest.raises(ValueError) as error:
         hc.Evaluation.from_json(text)
     assert message in str(error.value)
+    with pytest.raises(ValueError, match=r"^text: "):
+        hc.Evaluation.from_json(text.encode())
     path = tmp_path / "values.json"
     path.write_text(text)
     with pytest.raises(ValueError) as error:

@@ -483,7 +483,7 @@ class Evaluation(Evaluated):
         return as_text(self.to_dict())
 
     @classmethod
-    def from_json(cls, text: str | os.PathLike[str]) -> Self:
+    def from_json(cls, text: str | bytes | os.PathLike[str]) -> Self:
         """The evaluation that `to_json` wrote: it equals the evaluation that was written.
 
         The text has values, means and what else `to_dict` gives, but no documents. So `curves`, `tie_report` and
@@ -491,7 +491,7 @@ class Evaluation(Evaluated):
 
         Parameters
         ----------
-        text : str or path
+        text : str, bytes or path
             What `to_json` returned, or the path of a file with this text. The file may be compressed.
 
         Returns

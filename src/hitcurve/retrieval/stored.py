@@ -34,9 +34,9 @@ def as_text(tree: dict[str, Any]) -> str:
     return text
 
 
-def of_json(source: _Path, keys: Sequence[str]) -> _Parts:
+def of_json(source: _Path | bytes, keys: Sequence[str]) -> _Parts:
     """From a text in JSON, or from a file with such a text. `keys`: the fields that it must have."""
-    if isinstance(source, str) and (is_json(source) or not source.strip()):
+    if isinstance(source, bytes) or (isinstance(source, str) and (is_json(source) or not source.strip())):
         return _of_text(source, "text", keys)
     with opened_text(source) as (name, text):
         if text is None:
