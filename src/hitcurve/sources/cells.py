@@ -243,7 +243,7 @@ def strings(texts: Iterable[str | None]) -> Any:
     """
     letters = [None if text is None else text.encode() for text in texts]
     ends = np.cumsum([0, *(len(one or b"") for one in letters)], dtype=np.int64)
-    held = np.packbits([one is not None for one in letters], bitorder="little")
+    held = np.packbits(np.array([one is not None for one in letters], bool), bitorder="little")
     data = (held, ends, b"".join(filter(None, letters)))
     array = pa.Array.from_buffers(pa.large_string(), len(letters), [pa.py_buffer(one) for one in data])
     return array.cast(pa.string())

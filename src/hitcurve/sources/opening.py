@@ -31,6 +31,8 @@ from hitcurve.sources.cells import (
     encoded,
     no_hits,
     no_text,
+    numbers_of,
+    strings,
     whole,
 )
 from hitcurve.sources.pieces import Gaps, Piece, Source, Subtopics, Task, new_rows, piece_of
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from hitcurve.sources.cells import Column
 
 pa: Any = Later("pyarrow")
+pc: Any = Later("pyarrow.compute")
 
 __all__ = ["FIRST_LEVELS", "OtherSchema", "Parquet", "names_array", "open_source"]
 
@@ -52,11 +55,12 @@ _LONG_GROUP = 4 * _ROWS  # row groups with more rows are read in pieces
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
                 workers: int, in_order: bool, unlabelled: bool, grade: Column | None, subtopics: Subtopics,
-                layout: Layout) -> Source:  # fmt: skip
+                layout: Layout, ids: Column | None = None, known: Sequence[str] | None = None) -> Source:  # fmt: skip
     """The source for the data of a caller.
 
     `in_order`: the rows are read one after the other. `unlabelled`: if there are no labels, no row is relevant.
-    `subtopics`: the columns of the subtopics, or True for the columns of an array. Without subtopics it is None.
+    `subtopics`: the columns of the subtopics, or True for the columns of an array. Without subtopics it is None. `ids`:
+    the column of the ids, if they are wanted. `known`: the ids of the relevant rows, in place of labels.
     """
     columns = () if subtopics is None or subtopics is True else subtopics
     listed = source if isinstance(source, list) else [source]
@@ -64,7 +68,10 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
         if score is None:
             raise TypeError("score must name the column of the scores")
         reader = TableReader(_paths(listed), label, [score], group, unlabelled=unlabelled and label is None,
-                             nan_policy=nan_policy, grade=grade, subtopics=columns, workers=workers, layout=layout)
+                             nan_policy=nan_policy, grade=grade, subtopics=columns, workers=workers, layout=layout,
+                             ids=ids, actives=known)
+        if ids is not None:
+            return reader
         row_groups = Parquet(reader) if all_parquet(reader) else reader  # `Parquet` checks the schemas
         return reader if in_order else row_groups
     rules = layout.rules(nan_policy, label is not None)
@@ -81,13 +88,13 @@ def open_source(source: Any, label: Column | None, score: Column | None, group: 
                         subtopics=subtopics)
     if callable(source):
         return _Batches(lambda: iter(source()), label, score, group, rules, unlabelled=unlabelled, grade=grade,
-                        subtopics=subtopics)
+                        subtopics=subtopics, ids=ids, known=known)
     if score is None:
         raise TypeError("score must name the column of the scores")
-    wanted = [column for column in (label, grade, *columns, score, group) if column is not None]
+    wanted = [column for column in (label, grade, *columns, score, ids, group) if column is not None]
     open_, rows, cheap = _arrow(source, wanted)
     return _Batches(open_, label, score, group, rules, rows=rows, cheap=cheap, unlabelled=unlabelled, grade=grade,
-                    subtopics=subtopics)
+                    subtopics=subtopics, ids=ids, known=known)
 
 
 def _paths(listed: list[Any]) -> list[str]:
@@ -351,7 +358,7 @@ def _checked_groups(type_: Any, place: str) -> None:
         raise ValueError(f"{place}: the column holds {type_}: groups must be numbers or texts")
 
 
-_Made = tuple["NDArray[Any] | None", "NDArray[Any]", "NDArray[np.int64] | None"]  # label, score, group
+_Made = tuple["NDArray[Any] | None", "NDArray[Any]", "NDArray[np.int64] | None", Any]  # label, score, group, ids
 
 
 class _Batches(Source):
@@ -360,7 +367,9 @@ class _Batches(Source):
     def __init__(self, open_: Callable[[], Iterator[Any]], label: Column | None, score: Column | None,
                  group: Column | None, rules: Rules, *, rows: int | None = None, cheap: bool = False,
                  tuples: bool = False, unlabelled: bool = False, grade: Column | None = None,
-                 subtopics: Subtopics = None) -> None:  # fmt: skip
+                 subtopics: Subtopics = None, ids: Column | None = None,
+                 known: Sequence[str] | None = None) -> None:  # fmt: skip
+        self.ids, self.known = ids, known
         self.grade, self.graded = grade, grade is not None or subtopics is not None
         self.named = subtopics is not True  # if not, the first batch says how many subtopics there are
         self.names = () if subtopics is None or subtopics is True else tuple(subtopics)
@@ -375,10 +384,11 @@ class _Batches(Source):
         for given in self.open():
             for batch in self._split(given, start):
                 try:
-                    label, score, group = (self._arrays if isinstance(batch, tuple) else self._columns)(batch, start)
+                    made = (self._arrays if isinstance(batch, tuple) else self._columns)(batch, start)
                 except BadCell as bad:
                     raise bad.named("source", lambda index: f"row {start + index + 1}") from None  # noqa: B023
-                piece = piece_of(want, (score,), label, group, start, graded=self.graded)
+                label, score, group, ids = made
+                piece = piece_of(want, (score,), label, group, start, ids, graded=self.graded)
                 start += piece.rows
                 yield lambda piece=piece: (piece,)  # type: ignore[misc]
         if want != "score":
@@ -403,7 +413,7 @@ class _Batches(Source):
             raise TypeError("score must name the column of the scores")
         if not self.named:
             raise TypeError("subtopics=True is for arrays: name the column of each subtopic")
-        if self.label is None and not self.graded and not self.unlabelled:
+        if self.label is None and not self.graded and not self.unlabelled and self.known is None:
             raise TypeError("label must name the column of the labels (or give actives in place of label)")
         pa = needed("pyarrow", "reading this source")
         if isinstance(batch, (pa.RecordBatch, pa.Table)):
@@ -417,7 +427,7 @@ class _Batches(Source):
 
     def _columns(self, batch: Any, start: int) -> _Made:
         named = (("label", self.label), ("grade", self.grade), *(("grade", column) for column in self.names),
-                 ("score", self.score), ("group", self.group))
+                 ("score", self.score), ("ids", self.ids), ("group", self.group))  # fmt: skip
         roles = [(role, column) for role, column in named if column is not None]
         places = [_found("source", batch.schema.names, column) for _, column in roles]
         check_apart("source", roles, places)
@@ -429,7 +439,10 @@ class _Batches(Source):
         if self.rows_of_levels is not None:
             of["grade"] = self.rows_of_levels.numbers_of(values[: len(self.names)])
         group = coded(of["group"], self.codes, self.group) if "group" in of else None
-        return of.get("label", of.get("grade")), of["score"], group
+        label, ids = of.get("label", of.get("grade")), of.get("ids")
+        if self.known is not None:
+            label = numbers_of(pc.is_in(ids, value_set=strings(self.known)))
+        return label, of["score"], group, ids
 
     def _arrays(self, batch: tuple[Any, ...], start: int) -> _Made:
         place = f"source: row {start + 1}"
@@ -459,11 +472,11 @@ class _Batches(Source):
             label = (checked_levels if self.graded else checked_labels)(labels, labels.__getitem__)
         checked_scores(score, self.nan_policy, score.__getitem__)
         if groups is None:
-            return label, score, None
+            return label, score, None, None
         pa = needed("pyarrow", "a scan of groups")
         try:
             native = groups.astype(groups.dtype.newbyteorder("="), copy=False)  # Arrow needs native bytes
-            return label, score, coded(encoded(pa.array(native)), self.codes)
+            return label, score, coded(encoded(pa.array(native)), self.codes), None
         except (pa.ArrowException, OverflowError) as error:
             raise TypeError(f"{place}: groups of dtype {groups.dtype}: {first_line(error)}") from None
         except UnicodeError:

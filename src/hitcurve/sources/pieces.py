@@ -6,6 +6,7 @@ that a pass wants are decoded. A bad row is a ValueError that names file, row an
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from hitcurve.curves.subtopic_sets import LevelRows
 
-__all__ = ["Gaps", "Piece", "Source", "Subtopics", "Task", "new_rows", "piece_of"]
+__all__ = ["LAST", "Gaps", "Piece", "Source", "Subtopics", "Task", "new_rows", "piece_of"]
+
+LAST = sys.maxsize >> 1
+"""The place of the first row that no source has: a compound of a library without a row."""
 
 
 class Piece(NamedTuple):
@@ -84,6 +88,8 @@ class Source:
     """Whether reading again costs less than a copy on disk. If not, the rows may be readable only once."""
     dtypes: Sequence[set[np.dtype[Any]]] = ()
     """For each column of scores, the types that are known beforehand."""
+    merged = False
+    """Whether its rows are merged from rows of another source, and have no ids."""
     notes: Sequence[str] = ()
     """Sentences about the form of the data. They are complete once the data were read."""
 

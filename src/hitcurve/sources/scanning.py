@@ -40,7 +40,7 @@ from hitcurve.curves.levels import missing_levels
 from hitcurve.shown.progress import Progress
 from hitcurve.sources.cells import Layout, Types, distinct, has_nan, joined
 from hitcurve.sources.opening import FIRST_LEVELS, names_array, open_source
-from hitcurve.sources.pieces import Piece, Source, Subtopics, Task
+from hitcurve.sources.pieces import LAST, Piece, Source, Subtopics, Task
 from hitcurve.sources.spools import Parts, Spool, Store
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
     from hitcurve.sources.cells import Column
+    from hitcurve.sources.library import Library
 
     _Policy = Literal["raise", "worst", "omit"]
     _Order = Literal["score", "group"] | None
@@ -71,6 +72,16 @@ _NO_GRADE = {
     "tolerance": "{} are not binned",
 }
 
+_NO_LIBRARY = {
+    "subtopics": "give the items without a row as rows without a score, and nan_policy='worst'",
+    "actives": "the scores of all actives are known only if all have a row: give label",
+    "num_relevant": "library has all relevant items",
+    "unretrieved": "library has all relevant items",
+    "nan_policy='omit'": "items without a row rank last, so items without a score must rank last too: give "
+                         "nan_policy='worst'",
+    "sorted='group'": "a group's items without a row are known only at the end: leave out sorted",
+}  # fmt: skip
+
 
 @overload
 def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., group: None = ..., *, grade: Column,
@@ -82,12 +93,14 @@ def scan(source: tuple[Any, Any, Any], label: None = ..., score: None = ..., gro
 def scan(source: Any, label: None = ..., score: Column | None = ..., group: None = ..., *, grade: Column,
          unretrieved: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ...,
          max_memory: int | None = ..., header: bool = ..., delimiter: str | None = ...,
+         id: Column | None = ..., library: Any = ...,
          na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
          progress: bool | None = ...) -> GainCurve: ...  # fmt: skip
 @overload
 def scan(source: Any, label: None = ..., score: Column | None = ..., group: Column = ..., *, grade: Column,
          lower_is_better: bool = ..., nan_policy: _Policy = ..., sorted: _Order = ..., max_memory: int | None = ...,
          header: bool = ..., delimiter: str | None = ...,
+         id: Column | None = ..., library: Any = ...,
          na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
          progress: bool | None = ...) -> GainCurves: ...  # fmt: skip
 @overload
@@ -120,21 +133,24 @@ def scan(source: Any, label: Column | None = ..., score: Column | None = ..., gr
          subtopics: None = ..., actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ...,
          num_relevant: int | None = ..., sorted: _Order = ..., max_memory: int | None = ...,
          tolerance: float | None = ..., header: bool = ..., delimiter: str | None = ...,
-         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ...,
+         id: Column | None = ..., library: Any = ..., num_actives: int | None = ..., workers: int = ...,
          progress: bool | None = ...) -> HitCurve: ...  # fmt: skip
 @overload
 def scan(source: Any, label: Column | None = ..., score: Column | None = ..., group: Column = ..., *, grade: None = ...,
          subtopics: None = ..., actives: Any = ..., lower_is_better: bool = ..., nan_policy: _Policy = ...,
          num_relevant: int | None = ..., sorted: _Order = ..., max_memory: int | None = ...,
          tolerance: float | None = ..., header: bool = ..., delimiter: str | None = ...,
-         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ..., workers: int = ...,
+         na: str | Sequence[str] | None = ..., decimal: _Decimal = ..., positive: str | None = ...,
+         id: Column | None = ..., library: Any = ..., num_actives: int | None = ..., workers: int = ...,
          progress: bool | None = ...) -> HitCurves: ...  # fmt: skip
 def scan(source: Any, label: Column | None = None, score: Column | None = None, group: Column | None = None, *,
          grade: Column | None = None, subtopics: Subtopics = None, actives: Any = None, lower_is_better: bool = False,
          nan_policy: str = "raise", num_relevant: int | None = None, unretrieved: Any = None, sorted: str | None = None,
          max_memory: int | None = None, tolerance: float | None = None, header: bool = True,
          delimiter: str | None = None, na: str | Sequence[str] | None = None, decimal: _Decimal = None,
-         positive: str | None = None, workers: int = 1,
+         positive: str | None = None, id: Column | None = None, library: Any = None,
+         num_actives: int | None = None, workers: int = 1,
          progress: bool | None = None) -> HitCurve | HitCurves | GainCurve | GainCurves | _Diversity:  # fmt: skip
     """The hit curve or gain curve of data larger than memory; with `group`, the curves of all groups.
 
@@ -200,6 +216,25 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     positive : str, optional
         The label of the relevant rows, if the column `label` holds words. Rows with any other label are not relevant.
         An empty label is an error. A source without a single label of this text is an error too.
+    id : str or int, optional
+        The column of the ids, if `library` has ids.
+    library : int, str, path, mapping or sequence of str, optional
+        The items that should have a row, such as all compounds that were docked. Items without a row rank last, as one
+        tie group together with the NaN rows of ``nan_policy="worst"``; the curve equals that of a source which has
+        these items as rows without a score. One of these forms:
+
+        - The number of items, with `num_actives`. Needs no ids.
+        - A file with the ids: a text with an id on each line, or a CSV, TSV, Parquet, Excel, SMILES or SDF file. The
+          ids are in the column `id`, or else in the first column (SMILES: the second; SDF: the first line of a record).
+          The file's columns `label` (or `grade`) and `group`, if it has them, are the labels and groups of the items.
+          Without a column of groups, each group has all items.
+        - A mapping of ids to labels (with `grade`, to levels), or a sequence of ids with `num_actives`.
+
+        If the source has no labels (a file lacks the column `label`, or `label` is None and `library` is a mapping),
+        the labels of the library are those of the rows. `library` cannot be combined with ``nan_policy="omit"``,
+        ``sorted="group"``, `subtopics`, `actives`, `num_relevant` or `unretrieved`.
+    num_actives : int, optional
+        The number of relevant items in `library`, if it has no labels. It cannot be combined with `group` or `grade`.
     workers : int
         The number of threads that decode and count, at most the number of cores; -1 takes all cores. The result is the
         same for any number. If the source is a function, it runs in the caller's thread.
@@ -218,8 +253,9 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     ValueError
         If a label or score is invalid, if a file is broken or has another schema, if the source changed between the two
         passes, if the rows are not sorted as `sorted` says, if no single type holds all scores, or if the groups have
-        several types (numbers, texts, ...). The message names the file, the row and the column. Also if `max_memory` or
-        `tolerance` is too small. The message then names the memory that is needed.
+        several types (numbers, texts, ...). The message names the file, the row and the column. If a row's id is not in
+        `library`, comes again, or has another label there, or if `library` is smaller than the source or has an id
+        twice. Also if `max_memory` or `tolerance` is too small. The message then names the memory that is needed.
     TypeError, ImportError
         If an argument or a column has the wrong type, or if the package that reads the source is not installed.
 
@@ -235,6 +271,11 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
     GainCurve(num_items=4, num_relevant=2, num_hits=2; levels 1, 3)
     >>> hc.scan((np.array([[1, 0], [0, 0], [1, 1], [0, 2]]), y_score), subtopics=["car", "cat"])
     SubtopicCurve(num_items=4, num_relevant=3, num_hits=3; 2 subtopics)
+
+    Of six compounds with three actives, two left no row:
+
+    >>> hc.scan((y_true, y_score), library=6, num_actives=3)
+    HitCurve(num_items=6, num_relevant=3, num_hits=3; 4 tied)
     """
     check_options(lower_is_better, nan_policy)
     workers = check_workers(workers)
@@ -249,7 +290,17 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
                     tolerance)  # fmt: skip
     if subtopics is None:
         missing_levels(unretrieved)
-    if actives is None and label is None and grade is None and subtopics is None and not unnamed:
+    docked, from_library = None, None
+    if library is not None or num_actives is not None or id is not None:
+        _check_library(library, num_actives, id, arrays, {
+            "subtopics": subtopics, "actives": actives, "num_relevant": num_relevant, "unretrieved": unretrieved,
+            "nan_policy='omit'": nan_policy == "omit" or None, "sorted='group'": sorted == "group" or None,
+        })  # fmt: skip
+        docked, from_library = _opened_library(library, num_actives, id, source, label, grade, group, grouped,
+                                               Layout(header, delimiter, decimal, na, positive))
+    if from_library is not None:
+        label = positive = None
+    elif actives is None and label is None and grade is None and subtopics is None and not unnamed:
         raise TypeError("label must name the column of the labels (or give actives in place of label)")
     if max_memory is not None:
         max_memory = check_count(max_memory, "max_memory", 1 << 62)
@@ -258,12 +309,13 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
 
     opened = open_source(source, label, score, group, nan_policy=nan_policy, workers=workers, grade=grade,
                          subtopics=subtopics, in_order=grouped or sorted is not None, unlabelled=actives is not None,
-                         layout=Layout(header, delimiter, decimal, na, positive))  # fmt: skip
+                         layout=Layout(header, delimiter, decimal, na, positive), known=from_library,
+                         ids=id if docked is not None and docked.targets is not None else None)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     curve: HitCurve | HitCurves | GainCurve | GainCurves | _Diversity
     with ScanProgress(opened, passes, progress) as shown:
         job = Job(opened, shown, [lower_is_better], nan_policy, workers, num_relevant, max_memory, tolerance,
-                  unretrieved)  # fmt: skip
+                  unretrieved, docked)  # fmt: skip
         if grouped:
             curve = job.by_group(sorted)[0]
         elif sorted == "score":
@@ -277,7 +329,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
             curve = job.twice()[0]
         if job.pool is not None:
             curve = job.pool.curve(curve)
-    for note in opened.notes:
+    for note in (*opened.notes, *(docked.notes() if docked is not None else ())):
         warn(note, UserWarning, stacklevel=2)
     return curve
 
@@ -331,6 +383,32 @@ def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: 
             raise ValueError(problem)
 
 
+def _check_library(library: Any, num_actives: Any, ids: Any, arrays: bool, others: dict[str, Any]) -> None:
+    """Raise an error for arguments that cannot be combined with a library."""
+    if library is None:
+        given = "id" if num_actives is None else "num_actives"
+        raise ValueError(f"{given} needs library: the items that should have a row")
+    for name, value in others.items():
+        if value is not None:
+            raise ValueError(f"library and {name} cannot be combined: {_NO_LIBRARY[name]}")
+    if arrays and ids is not None:
+        raise ValueError("id names a column, but source is a tuple of arrays: give the number of items as library")
+
+
+def _opened_library(library: Any, num_actives: Any, ids: Any, source: Any, label: Any, grade: Any, group: Any,
+                    grouped: bool, layout: Layout) -> tuple[Library, list[str] | None]:  # fmt: skip
+    """(the library, the ids of its relevant items if they take the place of labels in the source)."""
+    from hitcurve.sources.library import actives_of, is_file, lacks, library_of
+
+    paths = source if isinstance(source, list) else [source]
+    lacking = isinstance(library, Mapping) and label is None and grade is None
+    if all(map(is_file, paths)) and grade is None and not lacking:
+        lacking = lacks(paths, label, library)
+    docked = library_of(library, num_actives, files=False, ids=ids, label=label if grade is None else grade,
+                        graded=grade is not None, group=group, grouped=grouped, layout=layout)  # fmt: skip
+    return docked, actives_of(docked, label) if lacking else None
+
+
 def run_tasks(tasks: Iterator[Task], handle: Callable[[int, Piece], None], workers: int, shown: ScanProgress) -> None:
     """Call `handle(worker, piece)` for every piece of every task. Calls for the same worker never overlap."""
     free = list(range(workers))
@@ -372,14 +450,17 @@ class Job:
     """A scan of rows with one or several columns of scores. Each column makes a ranking.
 
     `rows` is the number of rows so far, and `missing` has the number of rows without a score for each column. `kept` is
-    a list of all pieces, or None. `ids` collects the ids of the pieces, or is None.
+    a list of all pieces, or None. `ids` collects the ids of the pieces, or is None. With a library, its compounds
+    without a row are further rows, which rank last. They count as rows, but not as missing.
     """
 
     def __init__(self, source: Source, shown: ScanProgress, lower: Sequence[bool], nan_policy: str, workers: int,
                  num_relevant: int | None = None, max_memory: int | None = None, tolerance: float | None = None,
-                 unretrieved: Any = None) -> None:  # fmt: skip
+                 unretrieved: Any = None, library: Library | None = None) -> None:  # fmt: skip
         self.unretrieved = None if source.rows_of_levels is not None else unretrieved  # the pool has those of subtopics
-        self.source, self.shown, self.lower, self.nan_policy, self.workers = source, shown, lower, nan_policy, workers
+        self.library = library
+        self.source, self.shown, self.lower, self.workers = source, shown, lower, workers
+        self.nan_policy = nan_policy if library is None else "worst"
         self.num_relevant, self.max_memory, self.tolerance = num_relevant, max_memory, tolerance
         self.held = _HELD if max_memory is None else min(_HELD, max_memory // 8)
         self.types = [Types(known) for known in source.dtypes or [set()] * len(lower)]
@@ -406,7 +487,7 @@ class Job:
             self.rows += piece.rows
             if self.kept is not None:
                 self.kept.append(piece)
-        if self.ids is not None:
+        if self.ids is not None and piece.ids is not None:
             self.ids.add(piece)
         self.put(piece)
 
@@ -419,8 +500,33 @@ class Job:
                 what = f"the table of at least {many(items, 'relevant items', ',')}"
                 raise _too_little(what, self.beside(items), self.max_memory)
 
+    def run(self, want: str, handle: Callable[[int, Piece], None], workers: int) -> None:
+        """The first pass: call `handle` for every piece, then for the compounds of the library without a row."""
+        library = self.library
+        if library is None:
+            run_tasks(self.source.tasks(want), handle, workers, self.shown)
+            return
+        library.begin(self.source.merged)
+
+        def told(worker: int, piece: Piece) -> None:
+            handle(worker, piece)
+            library.meet(piece, self.source)
+
+        run_tasks(self.source.tasks(want), told, workers, self.shown)
+        library.check()
+        for piece in self.absent(want):
+            for types in self.types:
+                nan = np.full(1, np.nan, _as_float(types))
+                types.add(nan, lambda: "library: a compound without a row has no score")
+            handle(0, piece)
+
+    def absent(self, want: str) -> Iterator[Piece]:
+        """The compounds of the library without a row."""
+        if self.library is not None:
+            yield from self.library.absent(want, [_as_float(types) for types in self.types])
+
     def count_missing(self, piece: Piece) -> None:
-        if self.nan_policy != "raise":
+        if self.nan_policy != "raise" and piece.start < LAST:
             found = [int(np.count_nonzero(score != score)) if has_nan(score) else 0 for score in piece.scores]
             with self.lock:
                 for at, number in enumerate(found):
@@ -440,7 +546,7 @@ class Job:
     def in_order(self) -> HitCurve | GainCurve:
         """One pass over rows that come best first."""
         rows = _InOrder(self)
-        run_tasks(self.source.tasks("rows"), rows.walk, 1, self.shown)
+        self.run("rows", rows.walk, 1)
         return rows.curve()
 
     def counted(self, actives: NDArray[Any], unlabelled: bool) -> HitCurve:
@@ -461,6 +567,12 @@ class Job:
             _gathered(curves, places, names, lower, types.common(), groups.ranked)
             for curves, lower, types in zip(groups.made, self.lower, self.types, strict=True)
         ]
+
+
+def _as_float(types: Types) -> np.dtype[Any]:
+    """The type of NaN beside scores of these types."""
+    dtype = types.common()
+    return dtype if dtype.kind == "f" else np.dtype(np.float64)
 
 
 class _TwoPasses:
@@ -487,11 +599,13 @@ class _TwoPasses:
 
     def curves(self) -> list[HitCurve | GainCurve]:
         job, source = self.job, self.job.source
-        run_tasks(source.tasks("both" if self.keep else "relevant"), self._collect, job.workers, job.shown)
+        job.run("both" if self.keep else "relevant", self._collect, job.workers)
         job.shown.next_pass(job.rows)
         workers = self._start()
         self.seen = [0] * workers
         run_tasks(_spooled(self.scores) if self.keep else source.again(self._gaps), self._count, workers, job.shown)
+        for piece in () if self.keep else job.absent("score"):
+            self._count(0, piece)
         if sum(self.seen) != job.rows:
             first = many(job.rows, "rows", ",")
             raise ValueError(f"the source gave {first} in the first pass, and {sum(self.seen):,} in the second")
@@ -765,7 +879,7 @@ class _Groups:
                     self.num_hits += int(np.count_nonzero(piece.label))
                 parts.put(piece.group, [piece.label, piece.group, *piece.scores])
 
-            run_tasks(job.source.tasks("rows"), put, job.workers, job.shown)
+            job.run("rows", put, job.workers)
             self.num_groups = len(job.source.group_order()[1])
             longest = max(part[0][0].length for part in parts.apart())
             self.check_room(longest, min(longest, self.num_hits), share=3 / 4)

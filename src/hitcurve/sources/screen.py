@@ -22,6 +22,8 @@ from hitcurve.sources.tables import TableReader
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hitcurve.sources.library import Library
+
 __all__ = ["Counted", "Screen", "ScreenedScore", "read_screen"]
 
 
@@ -35,16 +37,31 @@ class Counted(NamedTuple):
     """Rows that repeat the id of another row of their group; None if ids were not read."""
     nan_policy: str
     best_per_id: bool
+    num_absent: int | None = None
+    """Compounds of the library without a row, which rank last; None without a library."""
+    num_absent_relevant: int | None = None
 
     def sentences(self) -> list[str]:
-        """Sentences with both numbers, and how these rows were treated."""
-        last = "ranked last" if self.nan_policy == "worst" else "left out"
+        """Sentences with these numbers, and how these rows were treated."""
+        absent = ["Compounds of the library without a row: none."] * (self.num_absent == 0)
+        missing = ["Rows without a score: none."] * (not self.num_missing)
         best = "the best row of each id is ranked" if self.best_per_id else "each ranked by itself"
-        counts = [("Rows without a score", self.num_missing, last), ("Rows that repeat an id", self.num_repeated, best)]
-        return [
-            f"{what}: {number:,} of {self.num_rows:,}, {fate}." if number else f"{what}: none."
-            for what, number, fate in counts if number is not None
-        ]  # fmt: skip
+        repeated = f"Rows that repeat an id: {self.num_repeated or 0:,} of {self.num_rows:,}, {best}."
+        if not self.num_repeated:
+            repeated = "Rows that repeat an id: none."
+        return [*absent, *self.failures(), *missing, *[repeated] * (self.num_repeated is not None)]
+
+    def failures(self) -> list[str]:
+        """Sentences about compounds without a row, and about rows without a score, where there are any."""
+        said = []
+        if self.num_absent and self.num_absent_relevant is not None:
+            others = many(self.num_absent - self.num_absent_relevant, "decoys", ",")
+            said.append(f"Compounds of the library without a row: {self.num_absent:,}, ranked last "
+                        f"({many(self.num_absent_relevant, 'actives', ',')} and {others}).")
+        if self.num_missing:
+            last = "ranked last" if self.nan_policy == "worst" else "left out"
+            said.append(f"Rows without a score: {self.num_missing:,} of {self.num_rows:,}, {last}.")
+        return said
 
 
 class ScreenedScore(NamedTuple):
@@ -94,24 +111,26 @@ class Screen(NamedTuple):
 
 
 def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best_per_id: bool = False,
-                keep: bool = False) -> Screen:  # fmt: skip
+                keep: bool = False, library: Library | None = None) -> Screen:  # fmt: skip
     """Read the files of `reader` and rank their items by each score.
 
     scores : the name of each score column of the reader, and whether low scores rank first.
     best_per_id : of the rows that share an id (and group), such as poses of a compound, keep the best value of each
         score. Rows without a score lose. It is a ValueError if such rows have different labels.
     keep : keep all items in memory, and return them.
+    library : the compounds that were docked. Those without a row rank last.
     """
     lower = [low for _, low in scores]
     source = _source(reader, keep)
     grouped = reader.grouped
     with ScanProgress(source, (1 if grouped else 2) + best_per_id, None) as shown, ExitStack() as opened:
-        job = Job(source, shown, lower, reader.nan_policy, reader.workers)
+        options: dict[str, Any] = {"nan_policy": reader.nan_policy, "workers": reader.workers, "library": library}
+        job = Job(source, shown, lower, **options)
         reading = job
         if best_per_id:
             source = _BestOfEach(job, grouped)
             opened.callback(source.parts.close)
-            job = Job(source, shown, lower, reader.nan_policy, reader.workers)
+            job = Job(source, shown, lower, **options)
             job.types = reading.types
         elif any(role == "ids" for role, _ in reader.roles):
             job.ids = _Ids(grouped, job.held)
@@ -128,11 +147,15 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
                 places[joined((piece.group for piece in pieces), np.int64)] if grouped else None,
             )
         repeated = job.ids.repeated() if job.ids is not None else []
+    absent = 0 if library is None else library.num_absent
+    rows = reading.rows - (0 if best_per_id else absent)
     again = sum(number for number, _ in repeated) if job.ids is not None else None
     if best_per_id:
-        again = reading.rows - job.rows
+        again = rows - (job.rows - absent)
+    lacking = (None, None) if library is None else (absent, library.num_absent_relevant)
     notes = [
         *reader.notes,
+        *(library.notes() if library is not None else ()),
         *(
             f"{many(number, 'rows', ',')} {'repeats' if number == 1 else 'repeat'} the id of another row"
             f"{' of their group' if grouped else ''} (such as {example!r}) and {are(number)} ranked by "
@@ -143,11 +166,11 @@ def read_screen(reader: TableReader, scores: Sequence[tuple[str, bool]], *, best
     groups = names if grouped else None
     columns = zip(scores, curves, reading.missing, strict=True)
     ranked = [
-        ScreenedScore(*score, one, groups, Counted(reading.rows, missing, again, reader.nan_policy, best_per_id),
+        ScreenedScore(*score, one, groups, Counted(rows, missing, again, reader.nan_policy, best_per_id, *lacking),
                       reader.unit)
         for score, one, missing in columns
     ]
-    return Screen(ranked, reading.rows, notes, arrays, names)
+    return Screen(ranked, rows, notes, arrays, names)
 
 
 def _source(reader: TableReader, keep: bool) -> Source:
@@ -200,14 +223,18 @@ class _BestOfEach(Source):
     """A source that merges the rows of another source that share an id (and group), with the best of each score."""
 
     def __init__(self, job: Job, grouped: bool) -> None:
-        self.job, self.graded = job, job.source.graded
+        self.job, self.graded, self.merged = job, job.source.graded, True
         self.parts = Parts(2 + grouped + len(job.lower), job.held)
 
         def put(worker: int, piece: Piece) -> None:
             job.meet(piece, piece.scores)
+            if job.library is not None:
+                job.library.meet(piece, job.source)
             group = () if piece.group is None else (piece.group,)
             self.parts.put(keys_of(piece.ids), [piece.ids, piece.label, *piece.scores, *group])
 
+        if job.library is not None:
+            job.library.repeats = True
         try:
             run_tasks(job.source.tasks("rows"), put, job.workers, job.shown)
         except BaseException:

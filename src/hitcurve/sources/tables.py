@@ -60,7 +60,7 @@ pc: Any = Later("pyarrow.compute")
 arrow_csv: Any = Later("pyarrow.csv")
 parquet: Any = Later("pyarrow.parquet")
 
-__all__ = ["TableReader", "check_apart", "read_ids"]
+__all__ = ["TableReader", "check_apart", "column_names", "read_columns", "read_ids"]
 
 # Text is read in slabs of whole rows. Each thread reads one slab, which fits its cache.
 _SLAB = 2 << 20
@@ -611,8 +611,7 @@ def columns_of(reader: Any, leaves: list[list[int]], rows: int, groups: list[int
 def read_ids(path: Path, column: str | None = None) -> list[str]:
     """The distinct ids of a file, in file order, without white space around them. Empty lines and cells are left out.
 
-    In a file that `TableReader` reads (except SDF), the ids are in the column `column`, or else in the first column (in
-    SMILES files the second). The first line of CSV and TSV holds names. Any other file has an id on each line.
+    `read_columns` says which files have ids, and where. SDF is refused: it holds the compounds themselves.
     """
     try:
         kind = file_kind(path)[1]
@@ -620,55 +619,132 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         kind = "lines"
     if kind == "sdf":
         raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet, Excel or SMILES file")
-    cells: Iterable[Any]
-
-    def chosen(names: list[str]) -> int:
-        return names.index(column) if column is not None and column in names else 0
-
-    with opened(path) as stream:
-        if kind == "parquet":
-            cells = _parquet_ids(stream, os.fspath(path), chosen)
-        elif kind == "smiles":
-            rows = (line.decode("utf-8", "replace").split() for line in stream)
-            cells = [row[1] if len(row) > 1 else row[0] for row in rows if row]
-        elif kind == "excel":
-            first, *table = [row for _, row in _sheet(stream)[1]] or [[]]
-            cells = [row[chosen(first)] for row in table]
-        elif kind == "lines":
-            cells = [line.decode("utf-8-sig", "replace") for line in stream]
-        else:
-            try:
-                cells = list(_delimited_ids(stream, kind, chosen))
-            except (csv.Error, OpenMark, BadCell) as error:
-                raise ValueError(f"{os.fspath(path)}: {error}") from None
+    (cells,) = read_columns(path, column, of_text=list)
+    cells = cells if isinstance(cells, list) else cells.to_pylist()
     texts = ("" if cell is None else str(cell).strip() for cell in cells)
     return list(dict.fromkeys(text for text in texts if text))
 
 
-def _delimited_ids(stream: Any, delimiter: str, chosen: Callable[[list[str]], int]) -> Iterator[str]:
-    rows: Any = _rows(stream, delimiter)
-    place, line, short = -1, 1, ""
+def read_columns(path: Path, ids: Column | None, others: Sequence[Column | None] = (), *, header: bool = True,
+                 delimiter: str | None = None, of_text: _Column = strings) -> list[Any]:  # fmt: skip
+    """The ids of a file and the cells of other columns, as Arrow arrays; None for a column that the file lacks.
+
+    In a file that `TableReader` reads, the ids are in the column `ids`, or else in the first column (in SMILES files
+    the second, in SDF the first line of a record). The first line of CSV, TSV and Excel holds names if `header`. The
+    first line of SMILES files and of other files holds names if it has the name `ids`. Other files have an id on each
+    line. CSV and TSV have the usual delimiter, or another one that shows the columns. `of_text`: makes the columns of
+    files that are read without Arrow.
+    """
+    shown = os.fspath(path)
+    try:
+        kind = file_kind(path)[1]
+    except ValueError:
+        kind = "lines"
+
+    def places(names: Sequence[str], usual: int = 0) -> list[int | None]:
+        at = [names.index(one) if one in names else None for one in (ids, *others)]
+        return [usual if at[0] is None else at[0], *at[1:]]
+
+    with opened(path) as stream:
+        if kind == "parquet":
+            return _parquet_columns(stream, shown, places)
+        if kind == "sdf":
+            return _sdf_columns(stream, [ids, *others])
+        if kind == "excel":
+            table = [row for _, row in _sheet(stream)[1]]
+        elif kind == "lines":
+            table = [[text] for line in stream if (text := line.decode("utf-8-sig", "replace").strip())]
+        elif kind == "smiles":
+            table = [row for line in stream if (row := line.decode("utf-8-sig", "replace").split())]
+        else:
+            try:
+                return _delimited_columns(stream, delimiter or kind, places, header, {ids, *others}, of_text)
+            except (csv.Error, OpenMark, BadCell) as error:
+                raise ValueError(f"{shown}: {error}") from None
+    named = ids is not None and not str(ids).isdigit() and ids in [cell for row in table[:1] for cell in row]
+    names = table[:1] if named or (header and kind == "excel") else []
+    at = places(names[0] if names else (), int(kind == "smiles"))
+    return [None if place is None else of_text(row[min(place, len(row) - 1)] for row in table[len(names) :])
+            for place in at]  # fmt: skip
+
+
+def column_names(path: Path) -> set[str]:
+    """The names of the columns of a file, with every delimiter that it may have."""
+    _, kind, _ = file_kind(path)
+    with opened(path) as stream:
+        if kind == "parquet":
+            with parquet_errors(os.fspath(path)):
+                return set(needed("pyarrow.parquet", "Parquet").ParquetFile(stream).schema_arrow.names)
+        if kind == "sdf":
+            first = next(_slabs(stream, lambda _, line: line.startswith(b"$$$$")), b"")
+            return {_TITLE, *(name.decode("utf-8", "replace") for name in _SDF_NAME.findall(first))}
+        if kind == "excel":
+            return {name for _, row in _sheet(stream)[1][:1] for name in row}
+        head, names = _Head(stream), set[str]()
+        for delimiter in (*_DELIMITERS, *" " * (kind == "smiles")):
+            head.again()
+            with suppress(csv.Error, OpenMark):
+                names.update(next((row for row in _rows(head, delimiter) if row), ()))
+        return names
+
+
+_Places = Callable[[Sequence[str]], "list[int | None]"]
+_Column = Callable[[Iterable[str]], Any]
+
+
+def _delimited_columns(stream: Any, usual: str, places: _Places, header: bool, wanted: set[Any],
+                       of_text: _Column) -> list[Any]:  # fmt: skip
+    head, delimiter = _Head(stream), usual
+    for one in dict.fromkeys([usual, *_DELIMITERS]) if header else ():
+        head.again()
+        with suppress(csv.Error, OpenMark):
+            if not wanted.isdisjoint(next((row for row in _rows(head, one) if row), ())):
+                delimiter = one
+                break
+    head.again()
+    head.settled = True
+    rows: Any = _rows(head, delimiter)
+    at, line, short = None if header else places(()), 1, ""
+    columns: list[list[str]] = []
     for row in rows:
-        if row and place < 0:
-            place = chosen(row)
-        elif row and len(row) <= place:  # raised at the end: an open quotation mark may be the cause, and comes first
-            short = short or f"line {line}: the ids are in column {place + 1}, but the row ends at column {len(row)}"
+        if row and at is None:
+            at = places(row)
         elif row:
-            yield row[place]
+            columns = columns or [[] for _ in at or ()]
+            last = max(place for place in at or () if place is not None)
+            if len(row) <= last:  # raised at the end: an open quotation mark may be the cause, and comes first
+                short = short or f"line {line}: the ids are in column {last + 1}, but the row ends at column {len(row)}"
+            else:
+                for column, place in zip(columns, at or (), strict=True):
+                    column += [] if place is None else [row[place]]
         line = rows.line_num + 1
     if short:
         raise BadCell(None, short)
+    return [None if place is None else of_text(columns[i] if columns else ()) for i, place in enumerate(at or [0])]
 
 
-def _parquet_ids(stream: Any, shown: str, chosen: Callable[[list[str]], int]) -> list[Any]:
+def _parquet_columns(stream: Any, shown: str, places: _Places) -> list[Any]:
     reader = needed("pyarrow.parquet", "Parquet")
+    name = ""
     try:
         with parquet_errors(shown):
             file = reader.ParquetFile(stream, page_checksum_verification=True)
-            name = file.schema_arrow.names[chosen(file.schema_arrow.names)]
-            return [cell for chunk in file.read([name]).column(0).chunks for cell in text_of(chunk).to_pylist()]
+            names, found = file.schema_arrow.names, []
+            for place in places(names):
+                name = "" if place is None else names[place]
+                found.append(None if place is None else text_of(whole(file.read([name]).column(0))))
+            return found
     except BadCell as bad:
         raise ValueError(f"{shown}: column {name!r}: {bad}") from None
+
+
+def _sdf_columns(stream: Any, wanted: Sequence[Column | None]) -> list[Any]:
+    names = [_TITLE, *(str(name) for name in wanted)]
+    slabs = [_sdf_cells(b"", names)]
+    slabs += [_sdf_cells(slab, names) for slab in _slabs(stream, lambda _, line: line.startswith(b"$$$$"))]
+    title, ids, *others = (pa.chunked_array(parts, pa.string()).combine_chunks() for parts in zip(*slabs, strict=True))
+    none = len(ids) == ids.null_count
+    return [title if none else ids, *(None if len(one) == one.null_count else one for one in others)]
 
 
 def _slabs(stream: Any, ended: Callable[[bytes, bytes], bool],

@@ -1,0 +1,358 @@
+"""The library of a screen: all compounds that were docked, also those that left no row in the table of scores.
+
+A `Library` is told every row of the first pass. It then gives the compounds without a row, as pieces without a score.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hitcurve._base.checks import check_count, quoted, whole_number
+from hitcurve._base.extras import Later, needed
+from hitcurve._base.words import are, many
+from hitcurve.sources.cells import BadCell, Column, Layout, converted, numbers_of, strings
+from hitcurve.sources.pieces import LAST, Piece, Source, piece_of
+from hitcurve.sources.tables import column_names, read_columns
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+pa: Any = Later("pyarrow")
+pc: Any = Later("pyarrow.compute")
+
+__all__ = ["Library", "actives_of", "is_file", "lacks", "library_of"]
+
+_BLOCK = 1 << 18  # compounds of a piece
+_MOST_UNKNOWN = 100_000  # ids that the library lacks, until the pass ends early
+_NEEDS = ("give num_actives, the number of actives in the library, or labels: a column of labels in the file of "
+          "the library, or a list of the actives' ids")  # fmt: skip
+
+
+class Library:
+    """The compounds that were docked, as ids or as a number.
+
+    targets : for each group, and None if all groups have the same compounds: the distinct ids, and their labels or
+        levels (or None if they are not known). For a library that is only a number it is None.
+    size, actives : the number of compounds, and of actives among them. With `targets`, `actives` may be None.
+    graded, grouped : whether the compounds have levels; whether the rows have groups.
+
+    `num_absent` and `num_absent_relevant` are known once `absent` was called.
+    """
+
+    def __init__(self, targets: dict[str | None, tuple[Any, NDArray[Any] | None]] | None, size: int | None = None,
+                 actives: int | None = None, graded: bool = False, grouped: bool = False) -> None:  # fmt: skip
+        self.targets, self.size, self.actives = targets, size, actives
+        self.graded, self.grouped = graded, grouped
+        self.repeats = False  # whether rows may repeat an id, as poses do
+        self.num_absent = self.num_absent_relevant = 0
+        self.lock = threading.Lock()
+        self.begin(False)
+
+    def begin(self, merged: bool) -> None:
+        """Forget the rows. `merged`: the next rows are merged from rows whose ids are known already."""
+        self.rows = self.relevant = 0
+        if not merged:
+            self.seen: dict[int, NDArray[np.bool_]] = {}  # by the code of the group, and for no group under 0
+            self.names: dict[int, str | None] = {}
+            self.unknown: dict[tuple[str | None, str], None] = {}
+
+    def meet(self, piece: Piece, source: Source) -> None:
+        """Note the rows of a piece. It is an error if an id comes again, or if its label is another one."""
+        label = piece.label
+        hits = np.count_nonzero(label) if label is not None else piece.relevant[0].shape[0] if piece.relevant else 0
+        with self.lock:
+            self.rows += piece.rows
+            self.relevant += int(hits)
+            if self.targets is None or piece.ids is None or not piece.rows:
+                return
+            if piece.group is None:
+                self._meet(0, None, piece.ids, label, source, piece.start)
+                return
+            for code in np.unique(piece.group).tolist():
+                rows = np.flatnonzero(piece.group == code)
+                if code not in self.names:
+                    places, names = source.group_order()
+                    self.names.update((one, str(names[place])) for one, place in enumerate(places.tolist()))
+                some = None if label is None else label[rows]
+                self._meet(code, self.names[code], piece.ids.take(pa.array(rows)), some, source, piece.start, rows)
+
+    def _meet(self, code: int, name: str | None, ids: Any, label: Any, source: Source, start: int,
+              rows: Any = None) -> None:  # fmt: skip
+        """The rows of a group."""
+        known, labels = self._target(name)
+        if code not in self.seen:
+            self.seen[code] = np.zeros(len(known), bool)
+        place = numbers_of(pc.index_in(ids, value_set=known), -1).astype(np.int64)
+        if (place < 0).any():
+            self.unknown.update(((name, one), None) for one in ids.filter(pa.array(place < 0)).to_pylist())
+            if len(self.unknown) > _MOST_UNKNOWN:
+                raise self._foreign("more than ")
+        at = np.flatnonzero(place >= 0)
+        found, seen = place[at], self.seen[code]
+
+        def where(wrong: int) -> tuple[str, str]:
+            row = int(at[wrong])
+            return source.place(start + int(row if rows is None else rows[row])), quoted(ids[row].as_py())
+
+        if not self.repeats:
+            order = np.argsort(found, kind="stable")
+            again = seen[found]
+            again[order[1:]] |= found[order[1:]] == found[order[:-1]]
+            if again.any():
+                row, one = where(int(np.argmax(again)))
+                raise ValueError(f"{row}: the id {one} comes again, but a library has one row for each compound: keep "
+                                 "one row of each id (hitcurve table --best-per keeps the best)")
+        if labels is not None and label is not None:
+            wrong = labels[found] != label[at]
+            if wrong.any():
+                first = int(np.argmax(wrong))
+                row, one = where(first)
+                what = "level" if self.graded else "label"
+                raise ValueError(f"{row}: the {what} of {one} is {label[at][first]}, but {labels[found][first]} in the "
+                                 f"library: a compound must have the same {what} in both")
+        seen[found] = True
+
+    def _target(self, name: str | None) -> tuple[Any, NDArray[Any] | None]:
+        assert self.targets is not None
+        if None in self.targets:
+            return self.targets[None]
+        return self.targets.get(str(name), (strings([]), None))
+
+    def _foreign(self, more: str = "") -> ValueError:
+        group, first = next(iter(self.unknown))
+        of = "" if group is None else f" of group {group!r}"
+        number = min(len(self.unknown), _MOST_UNKNOWN)
+        return ValueError(f"{more}{many(number, 'ids', ',')} of the rows (such as {quoted(first)}{of}) {are(number)} "
+                          "not in the library: it must have all compounds that were docked, also the actives")
+
+    def check(self) -> None:
+        """Raise an error if the rows do not fit the library."""
+        if self.unknown:
+            raise self._foreign()
+        rows, relevant = self.rows, self.relevant
+        hits = f"{many(relevant, 'relevant rows', ',')} {are(relevant)} in the source"
+        too_few = f"num_actives is {self.actives or 0:,}, but {hits}"
+        if self.size is not None and self.size < rows:
+            raise ValueError(f"library is {self.size:,}, but the source has {many(rows, 'rows', ',')}: the library "
+                             "must have all compounds of the source (keep one row of each compound)")
+        if self.actives is not None and self.actives < relevant:
+            raise ValueError(f"{too_few}: the library must have all actives of the source")
+        left = self._left()
+        if self.actives is not None and self.actives - relevant > left:
+            raise ValueError(f"{too_few}, and only {many(left, 'compounds', ',')} without a row {are(left)} left: too "
+                             "many actives for this library")
+
+    def _left(self) -> int:
+        """The number of compounds without a row."""
+        if self.size is not None:
+            return self.size - self.rows
+        return int(sum(one.shape[0] - np.count_nonzero(one) for one in self._seen().values()))
+
+    def _seen(self) -> dict[int, NDArray[np.bool_]]:
+        """For each group, which compounds have a row."""
+        if not self.seen and not self.grouped:
+            return {0: np.zeros(len(self._target(None)[0]), bool)}
+        return self.seen
+
+    def absent(self, want: str, dtypes: Sequence[np.dtype[Any]]) -> Iterator[Piece]:
+        """The compounds without a row, in pieces whose scores are NaN of these types."""
+        self.num_absent = self.num_absent_relevant = 0
+        if self.actives is not None:
+            labels = np.zeros(self._left(), np.uint8)
+            labels[: self.actives - self.relevant] = 1
+            left = [(0, labels)]
+        else:
+            left = [(code, self._labels(code, one)) for code, one in sorted(self._seen().items())]
+        for _, labels in left:
+            self.num_absent += labels.shape[0]
+            self.num_absent_relevant += int(np.count_nonzero(labels))
+        start = LAST
+        for code, labels in left:
+            for at in range(0, labels.shape[0], _BLOCK):
+                some = labels[at : at + _BLOCK]
+                group = np.full(some.shape[0], code, np.int64) if self.grouped else None
+                scores = tuple(np.full(some.shape[0], np.nan, dtype) for dtype in dtypes)
+                yield piece_of(want, scores, some, group, start, graded=self.graded)
+                start += some.shape[0]
+
+    def _labels(self, code: int, seen: NDArray[np.bool_]) -> NDArray[Any]:
+        labels = self._target(self.names.get(code))[1]
+        assert labels is not None
+        return labels[~seen]
+
+    def ids(self) -> set[str]:
+        return {one for ids, _ in (self.targets or {}).values() for one in ids.to_pylist()}
+
+    def notes(self) -> list[str]:
+        """A sentence about groups of the library without any row."""
+        left = [name for name in self.targets or () if name is not None and name not in {*self.names.values()}]
+        if not left:
+            return []
+        return [f"{many(len(left), 'groups', ',')} of the library (such as {left[0]!r}) {are(len(left))} left out: "
+                "the table has no row of them"]  # fmt: skip
+
+
+def is_file(library: Any) -> bool:
+    return isinstance(library, (str, os.PathLike))
+
+
+def lacks(paths: Iterable[Any], column: Column | None, library: Any) -> bool:
+    """Whether the first of the files lacks a column that the library has: then the library's labels are taken."""
+    first = next(iter(paths), "-")
+    if not isinstance(column, str) or column.isdigit() or library is None or os.fspath(first) == "-":
+        return False
+    mapping = isinstance(library, Mapping)
+    listed = [library] if is_file(library) else library if isinstance(library, list) and not mapping else []
+    files = [one for one in listed if is_file(one)]
+    try:
+        if not (mapping or files) or column in column_names(first):
+            return False
+        return mapping or column in column_names(files[0])
+    except ValueError:  # a file without columns, such as a text of ids
+        return False
+
+
+def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, label: Column | None, graded: bool,
+               group: Column | None, grouped: bool, layout: Layout, known: Sequence[str] | None = None) -> Library:
+    """The library that a caller means: a number, a file (or with `files` a list of files), ids, or a mapping.
+
+    actives : the number of actives in the library, or None. known : the ids of the actives, or None.
+    label : the column of the labels (or levels) in the files.
+    """
+    if actives is not None:
+        actives = whole_number(actives, "num_actives")
+        if actives < 0:
+            raise ValueError(f"num_actives is {actives}: it must not be negative")
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        size = check_count(given, "library", 1 << 62)
+        problems = (
+            (grouped, "library is a number, but each group has a library of its own: give a file with the ids and a "
+             "column of the groups"),
+            (graded, "library is a number, but the levels of its compounds are not known: give a file or a mapping "
+             "with the levels"),
+            (actives is None, f"library is {size:,}, but the number of actives in it is not known: give "
+             "num_actives"),
+        )  # fmt: skip
+        for wrong, problem in problems:
+            if wrong:
+                raise ValueError(problem)
+        return Library(None, size, actives)
+    if ids is None:
+        raise ValueError("library has ids, but id does not name the column of the ids: give id, or the number of "
+                         "compounds as library")
+    if actives is not None and (grouped or graded):
+        raise ValueError(f"num_actives cannot be combined with {'group' if grouped else 'grade'}: give a file with "
+                         f"a column of {'labels' if grouped else 'levels'}")
+    needed("pyarrow", "a library of ids")
+    needed("pyarrow.compute", "a library of ids")
+    if files or is_file(given):
+        parts = [_read(path, ids, label, graded, group, layout) for path in (given if files else [given])]
+    else:
+        parts = [_listed(given, graded)]
+    return _made(parts, actives, known, graded, grouped)
+
+
+_Part = tuple[str, Any, "NDArray[Any] | None", "list[str] | None"]  # name, ids, labels, groups
+
+
+def _read(path: Any, ids: Column, label: Column | None, graded: bool, group: Column | None, layout: Layout) -> _Part:
+    """The compounds of a file."""
+    shown = os.fspath(path)
+    cells = read_columns(path, ids, (label, group), header=layout.header)
+    roles = [("ids", ids), ("grade" if graded else "label", label), ("group", group)]
+    there: Any = [(role, cell) for role, cell in zip(roles, cells, strict=True) if cell is not None]
+    rules = layout.rules("raise", label is not None)
+    try:
+        values = converted([role for role, _ in there], [cell for _, cell in there], rules)
+    except BadCell as bad:
+        raise bad.named(f"library {shown}", lambda index: f"compound {index + 1}") from None
+    of = {role: value for ((role, _), _), value in zip(there, values, strict=True)}
+    if not len(of["ids"]):
+        raise ValueError(f"library {shown}: the file has no ids")
+    groups = [str(name) for name in of["group"].to_pylist()] if "group" in of else None
+    return f"library {shown}", of["ids"], of.get("label", of.get("grade")), groups
+
+
+def _listed(given: Any, graded: bool) -> _Part:
+    """The compounds of a mapping of ids to labels, or of ids."""
+    what = "levels" if graded else "labels"
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise TypeError(f"library is of type {type(given).__name__}: it must be a number, a file, ids, or a mapping of "
+                        f"ids to {what}")
+    texts = [str(one).strip() for one in given]
+    if not all(texts):
+        raise ValueError(f"library: compound {texts.index('') + 1}: the id is empty")
+    labels = None
+    if isinstance(given, Mapping):
+        role = "grade" if graded else "label"
+        values = [value.item() if isinstance(value, np.generic) else value for value in given.values()]
+        try:
+            cells = strings(str(value) for value in values)
+            (labels,) = converted([(role, role)], [cells], Layout().rules("raise", True))
+        except BadCell as bad:
+            raise ValueError(f"library[{texts[bad.index or 0]!r}]: {bad}") from None
+    return "library", strings(texts), labels, None
+
+
+def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, graded: bool,
+          grouped: bool) -> Library:  # fmt: skip
+    """The library of several parts. An id must not come twice."""
+    by_group = {groups is not None for _, _, _, groups in parts}
+    labelled = {labels is not None for _, _, labels, _ in parts}
+    if len(by_group) > 1 or (len(labelled) > 1 and known is None):
+        what = "groups" if len(by_group) > 1 else "labels"
+        lacking = next(name for name, _, labels, groups in parts if (groups if what == "groups" else labels) is None)
+        raise ValueError(f"{lacking}: the file has no column of {what}, but another file of the library has one")
+    ids = pa.chunked_array([pa.array(one) if isinstance(one, list) else one for _, one, _, _ in parts], pa.string())
+    ids = ids.combine_chunks()
+    labels = None if False in labelled else np.concatenate([one for _, _, one, _ in parts])
+    if known is not None:
+        active = numbers_of(pc.is_in(ids, value_set=strings(sorted({one.strip() for one in known}))))
+        if labels is not None and (wrong := labels != active).any():
+            at = int(np.argmax(wrong))
+            raise ValueError(f"{parts[0][0]}: the label of {quoted(ids[at].as_py())} is {labels[at]}, but the id is "
+                             f"{'' if active[at] else 'not '}in the list of the actives")
+        labels = active
+    if labels is None and actives is None:
+        raise ValueError(f"{parts[0][0]}: the {'levels' if graded else 'labels'} of its compounds are not known: "
+                         + ("give a file with a column of the levels" if graded else _NEEDS))
+    targets: dict[str | None, tuple[Any, Any]] = {None: (ids, labels)}
+    if True in by_group:
+        names = np.array([name for _, _, _, groups in parts for name in groups or ()])
+        targets = {}
+        for name in dict.fromkeys(names.tolist()):
+            rows = np.flatnonzero(names == name)
+            targets[name] = ids.take(pa.array(rows)), None if labels is None else labels[rows]
+    for target, (some, _) in targets.items():
+        counted = some.dictionary_encode()
+        number = np.bincount(numbers_of(counted.indices), minlength=1)
+        if number.max(initial=0) > 1:
+            first = counted.dictionary[int(np.argmax(number > 1))].as_py()
+            of = "" if target is None else f" of group {target!r}"
+            again = int(np.count_nonzero(number > 1))
+            raise ValueError(f"{' and '.join(name for name, _, _, _ in parts)}: {many(again, 'ids', ',')} (such as "
+                             f"{quoted(first)}{of}) {'comes' if again == 1 else 'come'} more than once: name each "
+                             "compound once")  # fmt: skip
+    if actives is not None and labels is not None and actives != np.count_nonzero(labels):
+        raise ValueError(f"num_actives is {actives:,}, but {np.count_nonzero(labels):,} compounds of the library "
+                         "are labelled as active: leave it out")
+    return Library(targets, None, None if labels is not None else actives, graded, grouped)
+
+
+def actives_of(library: Library, column: Any) -> list[str]:
+    """The ids of the actives, for a table without labels. An id must have one label in all groups."""
+    found: dict[str, tuple[str | None, bool]] = {}
+    for name, (ids, labels) in (library.targets or {}).items():
+        if labels is None:
+            raise ValueError(f"column {column!r}: neither the table nor the library has it")
+        for one, label in zip(ids.to_pylist(), (labels != 0).tolist(), strict=True):
+            other, before = found.setdefault(one, (name, label))
+            if before != label:
+                raise ValueError(f"{quoted(one)} is active for only one of the groups {other!r} and {name!r} of the "
+                                 "library: the table needs a column of labels")
+    return [one for one, (_, label) in found.items() if label]
