@@ -98,6 +98,7 @@ def _failed(error: Exception) -> int:
         problem = f"out of memory{': ' if problem else ''}{problem}"
     problem = _ARGUMENT.sub(lambda said: " ".join(filter(None, (_OPTIONS[said[1]], said[2], said[3]))), problem)
     problem = _FORMAT.sub(r"-R \1", problem)
+    problem = problem.replace("num_actives", "--num-actives")
     say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from hitcurve.report.rows import Report, View
     from hitcurve.report.usual import Usual
+    from hitcurve.sources.cells import Layout
+    from hitcurve.sources.library import Library
     from hitcurve.sources.screen import Screen
     from hitcurve.statistics.comparison import Comparison
 
@@ -68,6 +70,9 @@ _OPTIONS: tuple[Option, ...] = (
     ("--grade", "COL", "column of relevance levels or gains, from 0 up, instead of --label", {}),
     ("--actives", "FILE", "file with the ids of the relevant items, instead of --label", {}),
     ("--id", "COL", "column of ids: --actives needs it; repeated ids are reported", {}),
+    ("--library", "FILE", "ids of all docked compounds, or N: rank those without a row last",
+     {"action": "append"}),
+    ("--num-actives", "N", "number of actives in the library, if it has no labels", {"type": count}),
     ("--score", "COL", "column of scores; COL:lower if low scores are better; repeatable",
      {"required": True, "action": "append"}),
     ("--lower-is-better", None, "low scores are better, except in columns given as COL:higher", {}),
@@ -207,6 +212,7 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (options.measures and options.top and not options.report,
          "--top adds to the usual measures: with -m, name Hits@N and P@N instead"),
         (options.positive is not None and labels is None, "--positive needs --label, a column of words"),
+        *_no_library(options),
         (actives is not None and ids is None and best is None, "--actives needs --id, the column of the ids"),
         (best is not None and ids not in (None, best),
          "--best-per and --id name two columns of ids: name the same column"),
@@ -215,9 +221,36 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
         (twice, "--by-file makes each file a group: name each file once"),
         (options.compare and len(scores) < 2, "--compare needs two scores: name another column with --score"),
         no_picture(plot),
-        *no_output(options, files if actives is None else [*files, actives]),
+        *no_output(options, [*files, *(options.library or ()), *([] if actives is None else [actives])]),
     ))  # fmt: skip
     return scores
+
+
+def _no_library(options: argparse.Namespace) -> Sequence[tuple[object, str]]:
+    """Problems for `refuse`: options that a library does not go with."""
+    given, number = options.library or [], _is_number(options.library)
+    named = options.id is not None or options.best_per is not None
+    grouped = options.group is not None or options.by_file
+    actives = options.num_actives
+    return (
+        (actives is not None and not given, "--num-actives needs --library: the compounds that were docked"),
+        (given and options.nan == "omit",
+         "--library ranks compounds without a row last, so compounds without a score must rank last too: --nan worst"),
+        (len(given) > 1 and any(map(str.isdigit, given)), "--library is a number or files: give one number, or files"),
+        (given and not number and not named, "--library FILE needs --id, the column of the ids (or --best-per)"),
+        (number and actives is None and options.actives is None,
+         "--library N needs --num-actives: the number of actives among these compounds"),
+        (number and grouped, "--library N is one number, but each group has a library of its own: give a file with the "
+         "ids and the column of --group"),
+        (actives is not None and grouped,
+         "--num-actives is one number, but each group has actives of its own: give a file with labels"),
+        (given and options.grade and (number or actives is not None),
+         "--grade needs the levels of the library: give a file of ids with that column"),
+    )  # fmt: skip
+
+
+def _is_number(library: Sequence[str] | None) -> bool:
+    return library is not None and len(library) == 1 and library[0].isdigit()
 
 
 def _no_reading(one: Measure, ties: str, levels: bool) -> str:
@@ -232,6 +265,7 @@ def _no_reading(one: Measure, ties: str, levels: bool) -> str:
 def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[Screen, list[str]]:
     """The table that was read, and warnings about it."""
     from hitcurve.sources.cells import Layout
+    from hitcurve.sources.library import actives_of, lacks
     from hitcurve.sources.screen import read_screen
     from hitcurve.sources.tables import TableReader, read_ids
 
@@ -239,21 +273,43 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     path, actives = options.actives, None
     if path is not None and not (actives := read_ids(path, ids)):
         raise ValueError(f"{path}: the file has no ids")
-    columns = [column for column, _ in scores]
+    columns, label = [column for column, _ in scores], options.label
+    layout = Layout(not options.no_header, options.delimiter, options.decimal, options.na, options.positive)
+    library, known = _library(options, ids, actives, layout), actives
+    if library is not None and lacks(options.files, label, options.library):
+        label, layout, known = None, layout._replace(positive=None), actives_of(library, label)
     reader = TableReader(
-        options.files, options.label, columns, options.group, ids=ids, actives=actives, by_file=options.by_file,
-        nan_policy=options.nan, grade=options.grade, workers=options.workers,
-        layout=Layout(not options.no_header, options.delimiter, options.decimal, options.na, options.positive),
+        options.files, label, columns, options.group, ids=ids, actives=known, by_file=options.by_file,
+        nan_policy=options.nan, grade=options.grade, workers=options.workers, layout=layout,
     )  # fmt: skip
-    found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare)
-    missing = [one for one in actives or () if one not in reader.found]
-    if not actives or not missing:
+    found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare, library=library)
+    # With a library, actives without a row count.
+    where, there = ("library", library.ids()) if library is not None and library.targets else ("table", reader.found)
+    missing = [one for one in actives or () if one not in there]
+    if not actives or not missing or (where == "table" and library is not None and reader.found):
         return found, found.notes
     example = f"ids of {path} (such as {missing[0]!r})"
     if len(missing) == len(actives):
-        raise ValueError(f"none of the {len(missing):,} {example} is in the table")
-    left = f"{len(missing):,} of the {len(actives):,} {example} are not in the table: these ids do not count"
+        raise ValueError(f"none of the {len(missing):,} {example} is in the {where}")
+    left = f"{len(missing):,} of the {len(actives):,} {example} are not in the {where}: these ids do not count"
     return found, [left, *found.notes]
+
+
+def _library(options: argparse.Namespace, ids: str | None, actives: list[str] | None, layout: Layout) -> Library | None:
+    """The library of the options."""
+    from hitcurve.sources.library import library_of
+
+    if options.library is None:
+        return None
+    number, graded = _is_number(options.library), options.grade is not None
+    count = options.num_actives
+    if number and count is None and actives is not None:
+        count = len(actives)
+    return library_of(
+        int(options.library[0]) if number else options.library, count, files=not number, ids=ids,
+        label=options.grade if graded else options.label, graded=graded, group=options.group,
+        grouped=options.group is not None or options.by_file, layout=layout, known=None if number else actives,
+    )  # fmt: skip
 
 
 def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any]) -> Comparison:
@@ -273,7 +329,8 @@ def _comparison(options: argparse.Namespace, found: Screen, drawn: dict[str, Any
         warnings.simplefilter("ignore")  # the command prints the warning itself
         made = compare(
             arrays.label, {score.name: values for score, values in zip(found.scores, arrays.scores, strict=True)},
-            measures=measures, groups=group, confidence_level=options.level, nan_policy=options.nan,
+            measures=measures, groups=group, confidence_level=options.level,
+            nan_policy=options.nan if options.library is None else "worst",
             lower_is_better={score.name: score.lower_is_better for score in found.scores},
             ties=options.ties or "expected", **drawn,
         )  # fmt: skip

@@ -75,6 +75,9 @@ class Named(View):
         result |= {"ties": report.ties or "expected", "items": sum(score.items), "relevant": sum(score.relevant)}
         if score.counted is not None:
             result |= {"missing_scores": score.counted.num_missing, "repeated_ids": score.counted.num_repeated}
+            if score.counted.num_absent is not None:
+                result |= {"without_row": score.counted.num_absent,
+                           "relevant_without_row": score.counted.num_absent_relevant}
         rows = [score.rows[name] for name in self.names]
         means = {row.measure: row.value for row in rows}
         if score.groups is None:

@@ -197,8 +197,9 @@ class Report(Written):
         for score in found:
             self.scores.append(self._measured(score, list(wanted), list(bounded), intervals, quick,
                                               progress or Progress(False)))  # fmt: skip
-            if not view.says_what_was_read and score.counted is not None and score.counted.num_missing:
-                said.setdefault(score.counted.sentences()[0].removesuffix("."), []).append(score.name)
+            if not view.says_what_was_read and score.counted is not None:
+                for sentence in score.counted.failures():
+                    said.setdefault(sentence.removesuffix("."), []).append(score.name)
             for sentence in warnings_of(score, suspected):
                 said.setdefault(sentence, []).append(score.name)
         self.warnings += [f"{_listed(names)}: {sentence}" for sentence, names in said.items()]
