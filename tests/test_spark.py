@@ -234,6 +234,94 @@ def test_bad_columns_and_rows(frame):
         hit_curves(frame.withColumn("s", F.when(F.col("q") != 7, F.col("s"))), "q", "y", "s").collect()
 
 
+@pytest.fixture(scope="module")
+def docked(spark, items):
+    """(rows, library with labels, levels and queries) as DataFrames, and the scores that are NaN without a row."""
+    y, s, q = items
+    there = np.random.default_rng(8).random(N) < 0.9 - 0.2 * y
+    ids = [f"c{at}" for at in range(N)]
+    table = pa.table({"id": ids, "y": y, "s": s, "i": (1000 * s).astype(np.int32), "q": q, "grade": 2 * y.astype(int)})
+    rows = spark.createDataFrame(table.filter(pa.array(there))).repartition(3).cache()
+    return rows, spark.createDataFrame(table.select(["id", "y", "q", "grade"])).cache(), np.where(there, s, np.nan)
+
+
+@pytest.mark.parametrize("column", ["s", "i"])
+def test_items_of_a_library_without_a_row_rank_last(docked, items, column):
+    from hitcurve.spark import gain_curve, hit_curve
+
+    rows, library, s = docked
+    y = items[0]
+    s = s if column == "s" else np.trunc(1000 * s)
+    expected = hc.HitCurve(y, s, nan_policy="worst")
+    assert hit_curve(rows, "y", column, library=N, num_actives=int(y.sum())) == expected
+    assert hit_curve(rows, "y", column, library=library, id="id") == expected
+    assert hit_curve(rows, "y", column, library=library.drop("y"), num_actives=int(y.sum()), id="id") == expected
+    assert gain_curve(rows, "grade", column, library=library, id="id") == hc.GainCurve(2 * y, s, nan_policy="worst")
+
+
+@pytest.mark.parametrize("max_query", [None, 150])
+def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, items, max_query):
+    from hitcurve.spark import gain_curves, hit_curves
+
+    rows, library, s = docked
+    y, _, q = items
+    names = ["AP", "EF@5%", "BEDROC(20)", "ROCAUC"]
+    few = np.flatnonzero(q < 12)
+    rows, library = rows.where("q < 12"), library.where("q < 12 or q = 50")
+    expected = hc.HitCurves(y[few], s[few], qid=q[few], nan_policy="worst")
+    for column, policy in (("s", "raise"), ("i", "worst")):
+        options = {"library": library, "id": "id", "max_query": max_query, "nan_policy": policy}
+        found = hit_curves(rows, "q", "y", column, names, **options).orderBy("q").toArrow()
+        assert found.column("q").to_pylist() == expected.qid.tolist()
+        assert found.column("num_items").to_pylist() == expected.num_items.tolist()
+        for name in names:
+            np.testing.assert_array_equal(found.column(name).to_numpy(), parse(name)(expected))
+    found = gain_curves(rows, "q", "grade", "s", ["nDCG"], library=library, id="id", max_query=max_query)
+    expected = hc.GainCurves(2 * y[few], s[few], qid=q[few], nan_policy="worst")
+    np.testing.assert_array_equal(found.orderBy("q").toArrow().column("nDCG").to_numpy(), expected.ndcg())
+
+
+def test_a_library_that_does_not_fit(docked, items):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import gain_curve, hit_curve, hit_curves
+
+    rows, library, _ = docked
+    one = rows.select("id").orderBy("id").first()[0]
+    of_one = F.col("id") == one
+    for other, problem in (
+        (library.where(~of_one), f"1 id .such as '{one}'. are not in library"),
+        (library.union(library.where(of_one)), f"1 id .such as '{one}'. come more than once in library"),
+        (library.withColumn("y", F.when(of_one, ~F.col("y")).otherwise(F.col("y"))),
+         f"'{one}'. have another label in library than in df"),
+        (library.withColumn("y", F.when(~of_one, F.col("y"))), "have no label in library: not a label"),
+        (library.withColumn("id", F.when(~of_one, F.col("id"))), "have no id"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            hit_curve(rows, "y", "s", library=other, id="id")
+    with pytest.raises(ValueError, match="come more than once in df"):
+        hit_curve(rows.union(rows.where(of_one)), "y", "s", library=library, id="id")
+    for options, problem in (
+        ({"library": 5, "num_actives": 1}, "library has 5 items and 1 of them are relevant, but the DataFrame has"),
+        ({"library": 5}, "a number, which needs num_actives"),
+        ({"library": library}, "id does not name the column"),
+        ({"library": library.drop("y"), "id": "id"}, "library has no column 'y': give num_actives"),
+        ({"library": library, "id": "id", "num_actives": 3}, "leave out num_actives"),
+        ({"library": library, "id": "id", "nan_policy": "omit"}, "give nan_policy='worst'"),
+        ({"library": library, "id": "id", "num_relevant": 3}, "library and num_relevant cannot be combined"),
+        ({"id": "id"}, "id needs library"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            hit_curve(rows, "y", "s", **options)
+    with pytest.raises(ValueError, match="library and unretrieved cannot be combined"):
+        gain_curve(rows, "grade", "s", library=library, id="id", unretrieved=[1])
+    with pytest.raises(TypeError, match="library is of type list: it must be a number or a DataFrame"):
+        hit_curve(rows, "y", "s", library=["a"], id="id")
+    nan = rows.withColumn("s", F.when(~of_one, F.col("s")))
+    with pytest.raises(Exception, match=r"column 's': nan"):
+        hit_curves(nan, "q", "y", "s", library=library, id="id").collect()
+
+
 def test_rows_that_change_between_the_passes_are_an_error(frame):
     from pyspark.sql import functions as F
 

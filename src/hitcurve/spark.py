@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hitcurve._base.checks import LABEL_RULE, NO_RANK, check_options, quoted, whole_number
+from hitcurve._base.checks import LABEL_RULE, NO_RANK, check_count, check_options, quoted, unchanged, whole_number
 from hitcurve._base.extras import needed
-from hitcurve._base.words import many
+from hitcurve._base.words import are, many
 from hitcurve.curves.blocks import BlockCounter
 from hitcurve.curves.counter import table_from_counts
 from hitcurve.curves.gain import GainCurve, GainCurves
@@ -71,7 +71,8 @@ _Task = Callable[[Iterator[Any]], Iterator[Any]]  # from Arrow batches to Arrow 
 
 
 def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None = None, lower_is_better: bool = False,
-              nan_policy: str = "raise") -> HitCurve:  # fmt: skip
+              nan_policy: str = "raise", id: str | None = None, library: int | DataFrame | None = None,
+              num_actives: int | None = None) -> HitCurve:  # fmt: skip
     """The hit curve of all rows of a DataFrame as one ranking.
 
     Spark computes the DataFrame twice: once for the scores of its R relevant rows, and once to count all rows. Cache
@@ -91,6 +92,14 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
         If True, the lowest score ranks first.
     nan_policy : {"raise", "worst", "omit"}
         As for HitCurve.
+    id : str, optional
+        The column of the ids, in `df` and in `library`. Ids are compared as texts.
+    library : int or pyspark.sql.DataFrame, optional
+        The items that should have a row, as for `hitcurve.scan`: their number, with `num_actives`, or a DataFrame
+        with a row for each item. It has the columns `id` and `label`; without `label`, give `num_actives`. Items
+        without a row in `df` rank last, as rows without a score do. Spark computes `df` once more for a DataFrame.
+    num_actives : int, optional
+        The number of relevant items in `library`, if it has no labels.
 
     Returns
     -------
@@ -101,7 +110,8 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     ------
     ValueError
         If a label is null or neither 0 nor 1, or if a score is NaN with ``nan_policy="raise"``; the message names
-        partition, row and column. Also if the rows differ between the two computations.
+        partition, row and column. Also if the rows differ between the two computations, and if `library` does not fit
+        the rows: a row's id is not in it, comes again, or has another label there.
     TypeError
         If a column has another type.
 
@@ -110,11 +120,16 @@ def hit_curve(df: DataFrame, label: str, score: str, *, num_relevant: int | None
     >>> from hitcurve.spark import hit_curve  # doctest: +SKIP
     >>> hit_curve(spark.read.parquet("scores"), label="active", score="energy").average_precision()  # doctest: +SKIP
     """
-    return _ranked(df, _Judged(label), score, lower_is_better, nan_policy, num_relevant)[0]
+    judged = _Judged(label)
+    docked = _docked(df, judged, score, None, id, library, num_actives, nan_policy)
+    if docked is not None and num_relevant is not None:
+        raise ValueError("library and num_relevant cannot be combined: library has all relevant items")
+    return _ranked(df, judged, score, lower_is_better, nan_policy, num_relevant, docked)[0]
 
 
 def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None, lower_is_better: bool = False,
-               nan_policy: str = "raise") -> GainCurve:  # fmt: skip
+               nan_policy: str = "raise", id: str | None = None,
+               library: DataFrame | None = None) -> GainCurve:  # fmt: skip
     """The gain curve of all rows of a DataFrame as one ranking.
 
     As for `hit_curve`, Spark computes the DataFrame twice and shuffles only counts. The driver collects the scores and
@@ -129,8 +144,10 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
         `hit_curve`.
     unretrieved : array_like, optional
         The levels of relevant items that were never retrieved.
-    lower_is_better, nan_policy
+    lower_is_better, nan_policy, id
         As for `hit_curve`.
+    library : pyspark.sql.DataFrame, optional
+        The items that should have a row, as for `hit_curve`, with the columns `id` and `grade`.
 
     Returns
     -------
@@ -149,8 +166,12 @@ def gain_curve(df: DataFrame, grade: str, score: str, *, unretrieved: Any = None
     >>> gain_curve(spark.read.parquet("scores"), grade="rating", score="score").ndcg(10)  # doctest: +SKIP
     """
     missing_levels(unretrieved)
-    curve, scores, levels, _ = _ranked(df, _Judged(grade, graded=True), score, lower_is_better, nan_policy)
-    return scored_levels(curve, scores, levels, nan_policy, unretrieved)
+    judged = _Judged(grade, graded=True)
+    docked = _docked(df, judged, score, None, id, library, None, nan_policy)
+    if docked is not None and unretrieved is not None:
+        raise ValueError("library and unretrieved cannot be combined: library has all relevant items")
+    curve, scores, levels, _ = _ranked(df, judged, score, lower_is_better, nan_policy, docked=docked)
+    return scored_levels(curve, scores, levels, nan_policy if docked is None else "worst", unretrieved)
 
 
 def subtopic_curve(df: DataFrame, subtopics: Sequence[str], score: str, *, docid: str, unretrieved: Any = None,
@@ -270,8 +291,98 @@ def _levels_in(column: Any, width: int) -> NDArray[np.float64]:
     return levels
 
 
+class _Docked(NamedTuple):
+    """A library: its number of items and of relevant items, or a DataFrame of its items without a row."""
+
+    size: int | None
+    actives: int | None
+    absent: Any = None
+    """The columns are those of `_columns`, with null scores."""
+
+
+def _docked(df: DataFrame, judged: _Judged, score: str, query: str | None, id: str | None, library: Any, actives: Any,
+            nan_policy: str) -> _Docked | None:  # fmt: skip
+    """The library of a caller. One job of Spark checks a DataFrame against the rows."""
+    if library is None:
+        for name, value in (("id", id), ("num_actives", actives)):
+            if value is not None:
+                raise ValueError(f"{name} needs library: the items that should have a row")
+        return None
+    if nan_policy == "omit":
+        raise ValueError("library and nan_policy='omit' cannot be combined: items without a row rank last, so items "
+                         "without a score must rank last too: give nan_policy='worst'")
+    if actives is not None:
+        actives = whole_number(actives, "num_actives")
+    if isinstance(library, (int, np.integer)) and not isinstance(library, bool):
+        if actives is None or judged.graded or query is not None:
+            raise ValueError(f"library is {library}, a number, which needs num_actives and hit_curve: give a "
+                             "DataFrame with the ids and labels")
+        return _Docked(check_count(library, "library", 1 << 62), actives)
+    if not hasattr(library, "toArrow"):
+        raise TypeError(f"library is of type {type(library).__name__}: it must be a number or a DataFrame")
+    if id is None:
+        raise ValueError("library is a DataFrame, but id does not name the column of the ids")
+    return _compared_with(df, judged, score, query, id, library, actives)
+
+
+def _compared_with(df: DataFrame, judged: _Judged, score: str, query: str | None, id: str, library: DataFrame,
+                   actives: int | None) -> _Docked:  # fmt: skip
+    """The library of a DataFrame; an error if it does not fit the rows."""
+    F = needed("pyspark.sql.functions", "hitcurve.spark")
+    as_spark, label, graded = _compared(df), judged.label, judged.graded
+    there = {as_spark(name) for name in library.columns}
+    labelled = as_spark(label) in there
+    if labelled == (actives is not None):
+        raise ValueError(f"library has a column {label!r} of labels: leave out num_actives" if labelled else
+                         f"library has no column {label!r}: give {'the levels' if graded else 'num_actives'}")
+    every = library if labelled else library.withColumn(label, F.lit(False))
+    if query is not None and as_spark(query) not in there:  # each query has all items
+        every = every.crossJoin(df.select(_column(df, query).alias(query)).distinct())
+    what = "level" if graded else "label"
+    every = _columns(every.withColumn(score, F.lit(None).cast("double")), judged, score, query, id)[0]
+    rows = _columns(df, judged, score, query, id)[0]
+    keys = ["id", *["query"] * (query is not None)]
+
+    def counted(frame: DataFrame, name: str) -> DataFrame:
+        return frame.groupBy(*keys).agg(F.count("*").alias(name), F.first(what).alias(f"{name}_{what}")).select(
+            *(F.col(key).alias(f"{name}_{key}") for key in keys), name, f"{name}_{what}")  # fmt: skip
+
+    same = [F.col(f"rows_{key}").eqNullSafe(F.col(f"items_{key}")) for key in keys]
+    both = counted(rows, "rows").join(counted(every, "items"), same, "full_outer")
+    one, seen, listed = F.coalesce("rows_id", "items_id"), F.col("rows").isNotNull(), F.col("items").isNotNull()
+    other = seen & listed & ~F.col(f"rows_{what}").eqNullSafe(F.col(f"items_{what}"))
+    once = "name each item once"
+    problems = (
+        (one.isNull(), "have no id: each row of df and of library needs an id"),
+        (F.col("items") > 1, f"come more than once in library: {once}"),
+        (seen & ~listed, "are not in library, which must have all items of df"),
+        (F.col("rows") > 1, f"come more than once in df, which must have one row for each item of library: {once}"),
+        (listed & F.col(f"items_{what}").isNull(), f"have no {what} in library: {_NO_LEVEL if graded else _NO_LABEL}"),
+        (other if labelled else F.lit(False), f"have another {what} in library than in df"),
+    )  # fmt: skip
+    asked = [
+        of for at, (wrong, _) in enumerate(problems)
+        for of in (F.sum(wrong.cast("long")).alias(f"n{at}"), F.min(F.when(wrong, one)).alias(f"id{at}"))
+    ]  # fmt: skip
+    found = both.agg(F.sum(listed.cast("long")).alias("size"), *asked).collect()[0]
+    for at, (_, problem) in enumerate(problems):
+        if found[f"n{at}"]:
+            raise ValueError(f"{many(found[f'n{at}'], 'ids', ',')} (such as {found[f'id{at}']!r}) {problem}")
+    if not labelled:
+        return _Docked(found["size"] or 0, actives)
+    absent = both.where(~seen).select(
+        F.lit(None).cast("double").alias("score"), *(F.col(f"items_{name}").alias(name) for name in [*keys, what]))
+    if graded:
+        absent = absent.withColumn("label", F.col("level") > 0)
+    if query is not None:  # queries without a row are left out
+        queries = rows.select(F.col("query").alias("of")).distinct()
+        absent = absent.join(queries, F.col("query").eqNullSafe(F.col("of")), "left_semi")
+    return _Docked(None, None, absent)
+
+
 def _ranked(df: DataFrame, judged: _Judged, score: str, lower_is_better: bool, nan_policy: str,
-            num_relevant: Any = None) -> tuple[HitCurve, NDArray[Any], NDArray[Any], Any]:  # fmt: skip
+            num_relevant: Any = None,
+            docked: _Docked | None = None) -> tuple[HitCurve, NDArray[Any], NDArray[Any], Any]:  # fmt: skip
     """The hit curve of all rows, and of the relevant rows: scores, levels and ids."""
     F = needed("pyspark.sql.functions", "hitcurve.spark")
     rows, dtype = _columns(df, judged, score)
@@ -305,14 +416,48 @@ def _ranked(df: DataFrame, judged: _Judged, score: str, lower_is_better: bool, n
                          "the DataFrame")
     if nan_policy == "omit":
         nan_items = nan_hits = 0
+    if docked is not None:
+        size = int(items.sum()) + nan_items
+        number, actives, more = _absent(docked, size, found.shape[0], judged.graded)
+        nan_items, nan_hits = nan_items + number, nan_hits + actives
+        if number:
+            cuts, found = _as_floats(cuts), np.append(_as_floats(found), np.full(more.shape[0], np.nan))
+            levels = np.append(levels, more)
     curve = table_from_counts(cuts, items, hits, nan_items, nan_hits, lower_is_better=lower_is_better,
                               num_relevant=num_relevant)
     return curve, found, levels, ids
 
 
+def _absent(docked: _Docked, rows: int, relevant: int, graded: bool) -> tuple[int, int, NDArray[Any]]:
+    """(the number of items without a row, how many of them are relevant, the levels of these)."""
+    if docked.size is not None and docked.actives is not None:
+        number, actives = docked.size - rows, docked.actives - relevant
+        if not 0 <= actives <= number:
+            raise ValueError(f"library has {docked.size:,} items and {docked.actives:,} of them are relevant, but the "
+                             f"DataFrame has {many(rows, 'rows', ',')}, of which {relevant:,} {are(relevant)} relevant")
+        return number, actives, np.empty(0)
+    if graded:
+        levels = docked.absent.select("level").toArrow().column(0).to_numpy()
+        return levels.shape[0], int(np.count_nonzero(levels)), levels[levels > 0]
+    counts = {row["label"]: row["count"] for row in docked.absent.groupBy("label").count().collect()}
+    return sum(counts.values()), counts.get(True, 0), np.empty(0)
+
+
+def _as_floats(scores: NDArray[Any]) -> NDArray[Any]:
+    """The scores in a type that holds NaN too."""
+    if scores.dtype.kind == "f":
+        return scores
+    wide = unchanged(scores, np.dtype(np.float64))
+    if wide is None:
+        raise ValueError("library: an item without a row has no score, and float64, which has NaN, cannot hold all "
+                         "scores of the DataFrame")
+    return wide
+
+
 def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequence[str] = ("AP",), *,
                ties: str = "expected", lower_is_better: bool = False, nan_policy: str = "raise",
-               max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
+               max_query: int | None = 10_000_000, id: str | None = None,
+               library: DataFrame | None = None) -> DataFrame:  # fmt: skip
     """Measure the ranking of each query of a DataFrame.
 
     Rows are packed by a hash of their query and shuffled once. A task ranks its queries one after another, and holds
@@ -334,6 +479,12 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
         As for `hit_curve`.
     max_query : int or None
         The greatest number of rows of a query that fits a task. None means that every query fits, and skips the count.
+    id : str, optional
+        The column of the ids, in `df` and in `library`.
+    library : pyspark.sql.DataFrame, optional
+        The items that should have a row, as for `hit_curve`, with the columns `id` and `label`. If it has the column
+        `query`, it has a row for each item of each query; queries without a row in `df` are left out. Otherwise each
+        query has all items.
 
     Returns
     -------
@@ -357,12 +508,15 @@ def hit_curves(df: DataFrame, query: str, label: str, score: str, measures: Sequ
     >>> measured.agg({"AP@10": "mean", "`BEDROC(80.5)`": "mean"})  # a name with a dot needs backticks  # doctest: +SKIP
     """
     options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    return _measured(df, query, _Judged(label), score, measures, ties, max_query, options)
+    judged = _Judged(label)
+    docked = _docked(df, judged, score, query, id, library, None, nan_policy)
+    return _measured(df, query, judged, score, measures, ties, max_query, options, docked)
 
 
 def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Sequence[str] = ("nDCG",), *,
                 ties: str = "expected", lower_is_better: bool = False, nan_policy: str = "raise",
-                max_query: int | None = 10_000_000) -> DataFrame:  # fmt: skip
+                max_query: int | None = 10_000_000, id: str | None = None,
+                library: DataFrame | None = None) -> DataFrame:  # fmt: skip
     """Measure the ranking of each query of a DataFrame with levels of relevance.
 
     The work is done as in `hit_curves`. The levels of the relevant rows are shuffled with the rows.
@@ -379,8 +533,10 @@ def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Seq
         relevant.
     ties : {"expected", "best", "worst"}
         The reading of ties for measures whose names have no option ``ties=``.
-    lower_is_better, nan_policy, max_query
+    lower_is_better, nan_policy, max_query, id
         As for `hit_curves`.
+    library : pyspark.sql.DataFrame, optional
+        As for `hit_curves`, with the column `grade` in place of `label`.
 
     Returns
     -------
@@ -397,7 +553,9 @@ def gain_curves(df: DataFrame, query: str, grade: str, score: str, measures: Seq
     >>> gain_curves(df, "user", "rating", "score", ["nDCG@10"]).agg({"nDCG@10": "mean"})  # doctest: +SKIP
     """
     options = {"lower_is_better": lower_is_better, "nan_policy": nan_policy}
-    return _measured(df, query, _Judged(grade, graded=True), score, measures, ties, max_query, options)
+    judged = _Judged(grade, graded=True)
+    docked = _docked(df, judged, score, query, id, library, None, nan_policy)
+    return _measured(df, query, judged, score, measures, ties, max_query, options, docked)
 
 
 def subtopic_curves(df: DataFrame, query: str, subtopics: Sequence[str], score: str,
@@ -446,7 +604,8 @@ def subtopic_curves(df: DataFrame, query: str, subtopics: Sequence[str], score: 
 
 
 def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: Sequence[str], ties: str,
-              max_query: int | None, options: dict[str, Any]) -> DataFrame:  # fmt: skip
+              max_query: int | None, options: dict[str, Any],
+              docked: _Docked | None = None) -> DataFrame:  # fmt: skip
     """The measures of the ranking of each query."""
     F, pa = needed("pyspark.sql.functions", "hitcurve.spark"), needed("pyarrow", "hitcurve.spark")
     from pyspark.sql.types import DoubleType, LongType, StructField, StructType
@@ -461,6 +620,18 @@ def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: 
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")
     rows, dtype = _columns(df, judged, score, query)
+    policy = options["nan_policy"]
+    if docked is not None:
+        # A null score is that of an item without a row. Null scores of rows become NaN.
+        exact, dtype = F.col("score").cast("double"), np.dtype(np.float64)
+        if rows.schema["score"].dataType.typeName() == "long":
+            rounded = "library: an item without a row has no score, and float64, which has NaN, cannot hold the score "
+            told = F.concat(F.lit(rounded), F.col("score").cast("string"))
+            exact = F.when(F.abs("score") <= 2**53, exact).when(F.col("score").isNotNull(), F.raise_error(told))
+        names = ["label", "score", *judged.beside, "query"]
+        absent = docked.absent.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
+        rows = rows.withColumn("score", F.coalesce(exact, F.lit(float("nan")))).select(*names)
+        rows, options = rows.unionByName(absent.select(*names)), options | {"nan_policy": "worst"}
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
         of_type = _types(df, query)[query]
@@ -482,7 +653,7 @@ def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: 
     code = (2 * F.pmod(bucket, F.lit(buckets)) + F.col("label").cast("int")).cast("int")
     numbered = small.select(code.alias("code"), "score", "query", *judged.beside)
     columns = _PACKED + ", levels binary" * bool(judged.beside) + ", docid binary, sizes binary" * bool(judged.names)
-    packed = numbered.mapInArrow(_packing(judged, score, options["nan_policy"]), columns)
+    packed = numbered.mapInArrow(_packing(judged, score, policy, docked is not None), columns)
     packed = packed.repartition("bucket").sortWithinPartitions("bucket")
     result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options, judged), schema)
     values = []
@@ -492,7 +663,10 @@ def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: 
         if judged.names:
             curve = subtopic_curve(of_query, judged.names, score, docid=judged.docid, **options)
         else:
-            curve = (gain_curve if judged.graded else hit_curve)(of_query, judged.label, score, **options)
+            absent = docked and docked._replace(absent=docked.absent.where(F.col("query").eqNullSafe(F.lit(one))))
+            lower = options["lower_is_better"]
+            curve, scores, levels, _ = _ranked(of_query, judged, score, lower, policy, docked=absent)
+            curve = scored_levels(curve, scores, levels, options["nan_policy"]) if judged.graded else curve
         found = (_values(measure, curve, ties) for measure in asked.values())
         read = [None if null else float(value) for value, null in found]
         values.append((one, curve.num_items, curve.num_relevant, *read))
@@ -529,17 +703,17 @@ def _sizes(rows: DataFrame, bucket: Column, max_query: int | None) -> tuple[int,
     return min(_MAX_BUCKETS, 1 << (least - 1).bit_length()), large
 
 
-def _columns(df: DataFrame, judged: _Judged, score: str,
-             query: str | None = None) -> tuple[DataFrame, np.dtype[Any]]:  # fmt: skip
-    """(a DataFrame with the columns label, score, level, docid and query as needed, the type of the scores).
+def _columns(df: DataFrame, judged: _Judged, score: str, query: str | None = None,
+             id: str | None = None) -> tuple[DataFrame, np.dtype[Any]]:  # fmt: skip
+    """(a DataFrame with the columns label, score, level, docid, query and id as needed, the type of the scores).
 
     Labels are booleans, and null if they are invalid. With levels, label says whether a level is above 0. The column
     level has levels as doubles or, of relevant rows, the levels of all subtopics as a list.
     """
     from pyspark.sql import functions as F
 
-    named = [judged.docid] if judged.names else []
-    types = _types(df, *judged.columns, score, *named, *[] if query is None else [query])
+    named = [judged.docid if judged.names else None, query, id]
+    types = _types(df, *judged.columns, score, *(name for name in named if name is not None))
     graded = judged.graded or bool(judged.names)
     for name in judged.columns:
         if types[name] not in _LABELS:
@@ -564,6 +738,8 @@ def _columns(df: DataFrame, judged: _Judged, score: str,
     if query is not None:
         one = _column(df, query)
         chosen.append((one + 0 if types[query] in ("float", "double") else one).alias("query"))  # -0.0 becomes 0.0
+    if id is not None:  # an empty id is null
+        chosen.append(F.nullif(F.trim(_column(df, id).cast("string")), F.lit("")).alias("id"))
     return df.select(*chosen), dtype
 
 
@@ -619,15 +795,17 @@ def _column(df: DataFrame, name: str) -> Column:
     return df["`" + name.replace("`", "``") + "`"]
 
 
-def _checked(column: Any, nan_policy: str, name: str) -> NDArray[Any]:
-    """The scores of a batch; an error for an invalid score."""
+def _checked(column: Any, nan_policy: str, name: str, absent: bool = False) -> NDArray[Any]:
+    """The scores of a batch; an error for an invalid score. `absent`: a null score is that of an item without a row."""
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) and column.null_count:
         raise BadCell(_first_null(column), f"column {name!r}: {_NO_INTEGER}")
     score: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     if nan_policy == "raise" and has_nan(score):
-        raise BadCell(int(np.isnan(score).argmax()), f"column {name!r}: nan: {NO_RANK}")
+        wrong = np.isnan(score) & column.is_valid().to_numpy(zero_copy_only=False) if absent else np.isnan(score)
+        if wrong.any():
+            raise BadCell(int(wrong.argmax()), f"column {name!r}: nan: {NO_RANK}")
     return score
 
 
@@ -708,7 +886,7 @@ def _add(batches: Iterator[Any]) -> Iterator[Any]:
         yield _partial(at, counts, nan_items)
 
 
-def _packing(judged: _Judged, score_name: str, nan_policy: str) -> _Task:
+def _packing(judged: _Judged, score_name: str, nan_policy: str, absent: bool = False) -> _Task:
     """The function that packs the rows of a partition by bucket."""
 
     def pack(batches: Iterator[Any]) -> Iterator[Any]:
@@ -719,7 +897,7 @@ def _packing(judged: _Judged, score_name: str, nan_policy: str) -> _Task:
             try:
                 if code.null_count:
                     raise BadCell(_first_null(code), judged.rule)
-                score = _checked(batch.column("score"), nan_policy, score_name)
+                score = _checked(batch.column("score"), nan_policy, score_name, absent)
             except BadCell as bad:
                 raise ValueError(f"query {queries[bad.index or 0].as_py()!r}, {bad}") from None
             codes = code.to_numpy()
