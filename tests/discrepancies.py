@@ -1243,7 +1243,9 @@ def numbers_of_numpy(show: Shown) -> None:
 @record("Input", "A relevance of 0.9, and a score that says foo")
 def numbers_in_text(show: Shown) -> None:
     """trec_eval reads relevance and score by C functions that take the number at the beginning of the text, and 0 where
-    there is none. So a document of relevance 0.9 is not relevant, and a score of foo is 0. No message says so.
+    there is none. So a document of relevance 0.9 is not relevant, and a score of foo is 0. No message says so. Here
+    both are errors in a TREC file. In dicts and frames a relevance keeps its fraction, and `relevance_level` is the
+    threshold.
     """
     show.given("judged = {'q': {'a': 0.9, 'b': 1}}", "run = {'q': {'a': 2.0, 'b': 1.0}}")
     judged, scores = "q 0 a 0.9\nq 0 b 1\n", "q Q0 a 1 2.0 tag\nq Q0 b 2 1.0 tag\n"
@@ -1259,7 +1261,8 @@ def numbers_in_text(show: Shown) -> None:
     show.peer("trec_eval", "map, a relevance of 0.9", 0.5, trec_eval("map", judged, scores),
               lambda: by_text(judged, scores))
     show.peer("trec_eval", "map, a score of foo", 0.5, trec_eval("map", *foo), lambda: by_text(*foo))
-    show.ours("hc.evaluate(judged, run, 'AP').means['AP']", "raises ValueError")
+    show.ours("hc.evaluate(judged, {'q': {'a': 'foo', 'b': 1.0}}, 'AP').means['AP']", "raises ValueError")
+    show.ours("hc.evaluate(judged, run, 'AP', relevance_level=0.9).means['AP']", 1.0)
     show.ours("hc.evaluate(judged, run, 'AP', strict=False).means['AP']  # with a warning", 0.5)
     show.same("hc.evaluate(judged, run, 'AP', strict=False, ties=...).means['AP']", 0.5)
 

@@ -272,12 +272,22 @@ def source(draw):
         return anything(draw)
     if draw.chance(2):
         return {anything_hashable(draw): draw.pick([anything(draw), {anything_hashable(draw): anything(draw)}])}
-    names = [("query_id", "doc_id", draw.pick(["score", "relevance"])), ("query_id", "doc_id"), ("qid", "docno")]
+    names = [("query_id", "doc_id", draw.pick(["score", "relevance"])), ("query_id", "doc_id"), ("qid", "docno"),
+             ("user", "item", draw.pick(["rating", "prediction", "user_id"]))]  # fmt: skip
     return {name: draw.pick([anything(draw), [1, 2], ["a", "b"]]) for name in draw.pick(names)}
 
 
 def source_of_columns(draw):
     return {name: draw.pick([anything(draw), [1, 2], ["a", "b"]]) for name in ("query_id", "doc_id", "relevance")}
+
+
+def of_rows(draw):
+    """How the rows of a source are read."""
+    role = draw.pick(["query", "relevance", "subtopic", "group", anything_hashable(draw)])
+    named = {role: draw.pick(["user", "rating", None, anything(draw)])}
+    options = {"columns": draw.pick([None, None, named, anything(draw)]),
+               "duplicates": draw.pick(["raise", "first", "best", anything(draw)])}  # fmt: skip
+    return {name: value for name, value in options.items() if draw.chance(2)}
 
 
 def anything_hashable(draw):
@@ -332,13 +342,14 @@ def anywhere(draw):
         measures.parse(draw.pick([anything(draw), draw.pick(["AP", "P", "EF", "BEDROC", "AP(ties=worst)"]) + draw.pick(
             ["@5", "@0", "@", "(2", "@1%", "(norm=min)@3", "@99999999999999999999"])]))  # fmt: skip
     elif entry == 11:
-        hc.read_qrels(source(draw), **some(draw, ("strict",)))
+        hc.read_qrels(source(draw), **some(draw, ("strict",)), **of_rows(draw))
     elif entry == 12:
-        hc.read_run(source(draw), **some(draw, ("strict",)))
+        hc.read_run(source(draw), **some(draw, ("strict",)), **of_rows(draw))
     elif entry == 13:
-        options = ("ties", "scores", "missing", "extra", "empty", "judged_only", "rel", "depth", "strict", "workers")
+        options = ("ties", "scores", "missing", "extra", "empty", "judged_only", "relevance_level", "depth", "strict",
+                   "workers")  # fmt: skip
         names = draw.pick([anything(draw), "AP", ["P@1", "nDCG"]])
-        hc.evaluate(source(draw), source(draw), names, **some(draw, options))
+        hc.evaluate(source(draw), source(draw), names, **some(draw, options), **of_rows(draw))
     elif entry == 14:
         options = ("label", "score", "group", "subtopics", "actives", "nan_policy", "num_relevant", "unretrieved",
                    "sorted", "max_memory", "tolerance")  # fmt: skip
@@ -378,11 +389,12 @@ def anywhere(draw):
         ).err()  # fmt: skip
     elif entry == 22:
         form = draw.pick(["prefs", "qrels_prefs", "qrels_jg", anything(draw)])
-        hc.read_qrels(draw.pick([source(draw), {"q": {"u": source(draw)}}]), format=form, **some(draw, ("strict",)))
+        hc.read_qrels(draw.pick([source(draw), {"q": {"u": source(draw)}}]), format=form, **some(draw, ("strict",)),
+                      **of_rows(draw))
     elif entry == 23:
         columns = {"group": ["u", "v"], "subgroup": ["s", "s"], "subtopic": [1, 2]}
         options = {"subtopics": True} if draw.chance(2) else {"format": draw.pick(["prefs", "qrels_jg"])}
-        hc.read_qrels({**columns, **source_of_columns(draw)}, **options)
+        hc.read_qrels({**columns, **source_of_columns(draw)}, **options, **of_rows(draw))
     elif entry == 24:
         one, other = draw.pick([(y, s), (source(draw), source(draw)), (["a", "b"], [anything(draw), "b"])])
         hc.rbo(one, other, **some(draw, ("p", "ties", "scores", "missing")))

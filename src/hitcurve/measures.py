@@ -336,11 +336,11 @@ class Measure(NamedTuple):
         level = self.lowest_level() if least is None else math.nextafter(least, math.inf)
         return (curve.at_level(level) if level > 1 else curve).num_relevant == 0
 
-    def relevant_level(self, relevance_level: int = 1) -> int:
+    def relevant_level(self, relevance_level: float = 1) -> float:
         """The lowest relevant level: `rel` if the name has it, 1 for measures of levels, else `relevance_level`."""
         return self.rel if self.rel is not None else 1 if self.record.graded else relevance_level
 
-    def lowest_level(self, relevance_level: int = 1) -> int:
+    def lowest_level(self, relevance_level: float = 1) -> float:
         """The lowest whole level that the measure uses: for GAP its least threshold, else `relevant_level`."""
         if "min_rel" in dict(self.keywords):
             return int(dict(self.keywords)["min_rel"]) + 1

@@ -242,9 +242,19 @@ def test_dicts_of_the_peer(peer):
     assert evaluate(*TURNED, "mrr@5", return_mean=False).tolist() == [0, 1]
 
 
-def test_levels_are_whole_numbers():
-    with pytest.raises(ValueError, match=r"row 0 is 0\.5: it must be a whole number"):
-        evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, "map")
+@pytest.mark.slow
+def test_levels_with_fractions(peer):
+    """In dicts they are used as they are, and levels below the level of relevance count as not relevant."""
+    qrels, run = data(queries=20)
+    qrels = {query: {doc: level / 2 for doc, level in of.items()} for query, of in qrels.items()}
+    metrics = ["ndcg", "ndcg@5", "dcg@5", "ndcg_burges@10", "map", "recall@10", "r-precision", "hits@5", "ndcg@5-l2"]
+    wanted, found = (of(qrels, run, metrics, return_mean=False) for of in (peer.evaluate, evaluate))
+    for metric in metrics:
+        np.testing.assert_allclose(found[metric], wanted[metric], rtol=1e-12)
+
+
+def test_levels_of_judgments():
+    assert evaluate({"q": {"a": 0.5, "b": 1.5}}, {"q": {"a": 2.0, "b": 1.0}}, "ndcg") == pytest.approx(1 / np.log2(3))
     assert Qrels({"q": {"a": 1.9}}).qrels == {"q": {"a": 1}}  # as there
     with pytest.raises(ValueError, match="'map-l0' has the level of relevance 0"):
         evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "map-l0")

@@ -263,7 +263,7 @@ def test_documents_that_repeat_are_an_error_that_names_the_option(tmp_path):
     ("q 0 d 1.5\n", "line 1: the relevance '1.5' is not a whole number"),
     ("q 0 d 1 x\n", "line 1: there are 5 columns"),
     ("q,0,d,1\n", "line 1: there is 1 column, not 4"),
-    ("qid,doc,rel\nq,d,1\n", r"line 1: the header must have .* the subtopic \(subtopic, subtopic_id, .*'qid,doc,rel'"),
+    ("qid,doc,rel\nq,d,1\n", r"no column 'subtopic', only qid, doc, rel: name the column with columns=\{'subtopic'"),
     ("qid,subtopic,doc,rel\nq,s,d\n", "line 2: the row has 3 columns, but the header has 4"),
     ("qid,subtopic,doc,rel\n\nq,s,d,x\n", "line 3: the relevance is 'x': it must be a number"),
     ("qid,subtopic,doc,rel\n\nq,s,d,1.5\n", r"the relevance in line 3 is 1.5: it must be a whole number \(query 'q', "

@@ -20,9 +20,10 @@ __all__ = ["main"]
 _OPTIONS = {"nan_policy": "--nan", "header": "--no-header", "strict": "--lenient", "ties": "--ties",
             "rank_by": "--rank-by", "depth": "-M", "missing": "--missing", "empty": "--empty",
             "na": "--na", "delimiter": "--delimiter", "decimal": "--decimal", "positive": "--positive",
-            "subtopics": "--subtopics"}  # fmt: skip
+            "subtopics": "--subtopics", "duplicates": "--duplicates", "columns": "--columns"}  # fmt: skip
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})=(?:'([^']+)'|(\d+)\b|False\b|True\b)")
 _FORMAT = re.compile(r"read_qrels\(\.\.\., format='(\w+)'\)")
+_MAPPED = re.compile(r"\bcolumns=(?:\{'(\w+)': '?([^'}]*)'?\}|(?= ))")
 _BROKEN_PIPE = 141  # the status of a program whose output pipe was closed
 _INTERRUPTED = 130  # the status of a program that Ctrl-C stopped
 
@@ -99,6 +100,7 @@ def _failed(error: Exception) -> int:
     problem = _ARGUMENT.sub(lambda said: " ".join(filter(None, (_OPTIONS[said[1]], said[2], said[3]))), problem)
     problem = _FORMAT.sub(r"-R \1", problem)
     problem = problem.replace("num_actives", "--num-actives")
+    problem = _MAPPED.sub(lambda said: "--columns" + (f" {said[1]}={said[2]}" if said[1] else ""), problem)
     say(f"hitcurve: error: {' '.join(problem.split())}")
     return 1
 

@@ -456,9 +456,9 @@ def _parsed(text: str) -> _Metric:
     return _Metric(ours, int(level or 1), name, k, title)
 
 
-def _judgments(held: _Nested, level: int) -> _Nested:
+def _judgments(held: _Nested, level: int, fractions: bool = False) -> _Nested:
     """Levels from `level` up as they are; 0 for all others, which are judged not relevant."""
-    if level == 1 and not any(docs and min(docs.values()) < 0 for docs in held.values()):
+    if level == 1 and not fractions and not any(docs and min(docs.values()) < 0 for docs in held.values()):
         return held
     return {query: {doc: of if of >= level else 0 for doc, of in docs.items()} for query, docs in held.items()}
 
@@ -482,7 +482,11 @@ def _by_query(qrels: _Nested, run: _Nested, metrics: Sequence[str], ready: dict[
         names = tuple(dict.fromkeys(one.ours for one in of_level.values()))
         if level not in ready:
             held = _judgments(qrels, level)
-            ready[level] = held, read_qrels(held)
+            read = read_qrels(held)
+            if read.scale is not None:  # levels between 0 and 1 are not relevant there
+                held = _judgments(qrels, level, True)
+                read = read_qrels(held)
+            ready[level] = held, read
         if (level, names) not in ready:
             ready[level, names] = Evaluator(ready[level][1], names)
         evaluated = ready[level, names].evaluate(run)

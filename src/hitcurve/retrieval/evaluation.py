@@ -29,7 +29,7 @@ __all__ = ["Evaluation", "Named", "Table", "TieBand"]
 
 _Value = TypeVar("_Value")
 #: A query's number of retrieved documents, and the (rank, above, tied, level) of each document with a judgment.
-Table = tuple[int, list[tuple[int, int, int, int]]]
+Table = tuple[int, list[tuple[int, int, int, float]]]
 
 
 class TieBand(NamedTuple):
@@ -102,11 +102,11 @@ class Evaluation(Evaluated):
     missing, extra : list of str
         The ids of the queries that `counts` counts as ``missing`` and as ``extra``.
     notes : list of str
-        Sentences about the data: which bad lines ``strict=False`` accepted, where scores contradict `rank_by`, and
-        whether the run has no documents.
+        Sentences about the data: which columns were found by usual names, how many rows `duplicates` left out, which
+        bad lines ``strict=False`` accepted, where scores contradict `rank_by`, and whether the run has no documents.
     ties, rank_by : str
         The arguments of `evaluate` that ranked the documents.
-    relevance_level : int
+    relevance_level : float
         The lowest level that is relevant, for measures that do not name a level.
     tag : str
         The tag in the run's file. `name` may differ.
@@ -129,7 +129,7 @@ class Evaluation(Evaluated):
     _band: Callable[[], Named[TieBand]]
     _tables: Callable[[], list[Table] | None]  # None with judgment groups, as below
     _curves: Callable[[], GainCurves | None]
-    relevance_level: int = 1
+    relevance_level: float = 1
     tag: str = ""
     _topics: Callable[[], SubtopicCurves | None] = lambda: None
 
@@ -181,10 +181,10 @@ class Evaluation(Evaluated):
     @overload
     def curves(self, level: None = ..., *, subtopics: Literal[False] = ...) -> GainCurves: ...
     @overload
-    def curves(self, level: int, *, subtopics: Literal[False] = ...) -> HitCurves: ...
+    def curves(self, level: float, *, subtopics: Literal[False] = ...) -> HitCurves: ...
     @overload
     def curves(self, level: None = ..., *, subtopics: Literal[True]) -> SubtopicCurves: ...
-    def curves(self, level: int | None = None, *, subtopics: bool = False) -> GainCurves | HitCurves | SubtopicCurves:
+    def curves(self, level: float | None = None, *, subtopics: bool = False) -> GainCurves | HitCurves | SubtopicCurves:
         """The curves of the run, a curve for each of `query_ids`, with every measure, interval and resample.
 
         The gain of a document is its level, or 0 if its level is below 0 or it has no judgment. A relevant document
@@ -195,7 +195,7 @@ class Evaluation(Evaluated):
 
         Parameters
         ----------
-        level : int, optional
+        level : float, optional
             The lowest relevant level, above 0, for hit curves. None makes gain curves.
         subtopics : bool
             True makes the curves of subtopics, for judgments by subtopic.
@@ -299,17 +299,18 @@ class Evaluation(Evaluated):
         if one.judged_only:
             raise ValueError(f"{one.name}: leave out the option judged_only, and evaluate with judged documents only")
         if not one.record.graded:
-            one = one._replace(rel=one.relevant_level(self.relevance_level))
+            level: Any = one.relevant_level(self.relevance_level)  # also a fraction
+            one = one._replace(rel=level)
         hoped = hoped_curves(curves, tables or [], tied, full_level(one))
         return user_model(curves, one, cost, self.ties if tied else "best", hoped)
 
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, a text with a character for the level of each of its first documents.
 
-        The character is a digit for a level up to 9, ``>`` for a level above 9, ``-`` for a document without a
-        judgment, and ``.`` for a document whose level is below 0 (in the pool, but not judged). With ``depth=`` and
-        ``judged_only=`` only the documents that the measures use have a character. ``ties="expected"``, ``"worst"`` and
-        ``"best"`` give no single order: the ids of the documents then decide.
+        The character is a digit for a level up to 9 (its whole part), ``>`` for a level above 9, ``-`` for a document
+        without a judgment, and ``.`` for a document whose level is below 0 (in the pool, but not judged). With
+        ``depth=`` and ``judged_only=`` only the documents that the measures use have a character. ``ties="expected"``,
+        ``"worst"`` and ``"best"`` give no single order: the ids of the documents then decide.
 
         Parameters
         ----------
@@ -336,7 +337,7 @@ class Evaluation(Evaluated):
         if tables is None:
             raise ValueError(f"{self.name}: with judgment groups a document has no single level")
         for retrieved, table in tables:
-            marks = {rank: ">" if level > 9 else str(level) if level >= 0 else "." for rank, _, _, level in table}
+            marks = {rank: ">" if level > 9 else str(int(level)) if level >= 0 else "." for rank, _, _, level in table}
             found.append("".join(marks.get(rank, "-") for rank in range(1, min(length, retrieved) + 1)))
         return found
 

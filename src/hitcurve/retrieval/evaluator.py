@@ -19,10 +19,11 @@ from hitcurve.measures import ByLevel, Measure, parse
 from hitcurve.retrieval import plans, preferences, runs
 from hitcurve.retrieval.evaluation import Evaluation, Named, Table, TieBand
 from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run
+from hitcurve.retrieval.frames import rows_as
 from hitcurve.retrieval.groups import JudgmentGroups
 from hitcurve.retrieval.judging import Judge, Told
 from hitcurve.retrieval.names import resolve
-from hitcurve.retrieval.reading import decoded, read_qrels, warn
+from hitcurve.retrieval.reading import decoded, qrels_of, warn
 from hitcurve.retrieval.runs import Judged, Run
 from hitcurve.retrieval.trec_sums import SUMS
 from hitcurve.shown.progress import Progress
@@ -67,7 +68,7 @@ class Evaluator:
     Parameters
     ----------
     qrels, measures, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict,
-    subtopics, workers
+    subtopics, columns, duplicates, workers
         As for `evaluate`.
 
     Raises
@@ -91,21 +92,23 @@ class Evaluator:
 
     def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
                  scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
-                 judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-                 subtopics: bool = False, workers: int = 1) -> None:
+                 judged_only: bool = False, relevance_level: float = 1, depth: int | None = None, strict: bool = True,
+                 subtopics: bool = False, columns: Mapping[str, str | None] | None = None, duplicates: str = "raise",
+                 workers: int = 1) -> None:
         chosen = {"ties": ties, "rank_by": rank_by, "scores": scores, "missing": missing, "extra": extra,
                   "empty": empty}
         for option, value in chosen.items():
             check_choice(value, option, _CHOICES[option])
         self._options = {"measures": measures, **chosen, "judged_only": judged_only, "relevance_level": relevance_level,
-                         "depth": depth, "strict": strict, "subtopics": subtopics, "workers": workers}
+                         "depth": depth, "strict": strict, "subtopics": subtopics, "columns": columns,
+                         "duplicates": duplicates, "workers": workers}
         self._depth = -1 if depth is None else check_rank(min(whole_number(depth, "depth"), _BEYOND), "depth")
         if rank_by != "score" and ties != "docid":
             raise ValueError(f"ties={ties!r} cannot be combined with rank_by={rank_by!r}, which uses no scores")
         if self._depth > 0 and ties != "docid":
             raise ValueError(f"depth={depth} cannot be combined with ties={ties!r}, which gives no single order")
         self._workers = check_workers(workers)
-        self._level = max(-_BEYOND, min(whole_number(relevance_level, "relevance_level"), _BEYOND))
+        self._level = _level_as(relevance_level)
         self._ties, self._rank_by, self._missing, self._extra, self._empty = ties, rank_by, missing, extra, empty
         single, strict = scores == "float32", check_flag(strict, "strict")
         self._judged_only = check_flag(judged_only, "judged_only")
@@ -115,20 +118,22 @@ class Evaluator:
         self._names = {one.name: name for name, one in self._asked.items()}
         self._by_group: JudgmentGroups | None = None
         groups = self._groups(ties, self._measures)  # or an error, before the qrels are read
-        read = read_qrels(qrels, strict=strict, subtopics=subtopics)
+        rows = rows_as(columns, duplicates)
+        read = qrels_of(qrels, strict, subtopics, rows)
         self._qrels = read.qrels if isinstance(read, JudgmentGroups) else read
         self._passed, self._num_relevant = read.passed, read.num_relevant
         if isinstance(read, JudgmentGroups):
             self._by_group = read
             groups = self._groups(ties, self._measures)
             self._check_groups(read, groups)
+        self._rows = rows.after(self._qrels.heads or {})
         self._topics = self._qrels.topics
         for one in self._measures if self._topics is None else ():
             if "subtopics" in one.record.of:
                 raise ValueError(f"{self._names[one.name]}: {self._qrels.source} has no subtopics: pass subtopics=True "
                                  "and judgments by subtopic")
         self._judge = Judge(self._qrels if self._topics is None else self._topics.codes, rank_by, single, strict,
-                            bool([one for one in self._measures if "all" in one.record.of]))
+                            bool([one for one in self._measures if "all" in one.record.of]), self._rows)
         self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
         untied = groups if ties == "docid" else self._groups("docid", self._measures)
@@ -142,16 +147,20 @@ class Evaluator:
         self._without = self._num_relevant(self._level) == 0
         self._any_without = bool(self._without.any())
         self._empty_of = {one.name: self._empty_queries(one) for one in self._measures} if empty != "zero" else {}
-        shared = [f"relevant from level {self._level}", _MISSING[missing]]
+        self._definitions = self._defined(single)
+
+    def _defined(self, single: bool) -> dict[str, str]:
+        """For each measure its definition, and how the arguments treat documents and queries."""
+        shared = [f"relevant from level {self._level}", _MISSING[self._missing]]
         shared += compress(
             ("scores in single precision", "judged documents only", "queries without relevant documents are left out",
              "queries without relevant documents count as 1"),
-            (single, self._judged_only, empty == "skip", empty == "one"))
-        said = "; ".join([_TIES[ties] if rank_by == "score" else _RANK_BY[rank_by], *shared])
-        self._definitions = {name: f"{one.record.definition}; {said}" for name, one in self._asked.items()}
+            (single, self._judged_only, self._empty == "skip", self._empty == "one"))
         if self._by_group is not None or [one for one in self._measures if _of_preferences(one)]:
-            self._definitions = {name: "; ".join([one.record.definition, *self._said_of(one), *shared])
-                                 for name, one in self._asked.items()}
+            return {name: "; ".join([one.record.definition, *self._said_of(one), *shared])
+                    for name, one in self._asked.items()}  # fmt: skip
+        said = "; ".join([_TIES[self._ties] if self._rank_by == "score" else _RANK_BY[self._rank_by], *shared])
+        return {name: f"{one.record.definition}; {said}" for name, one in self._asked.items()}
 
     def _said_of(self, one: Measure) -> list[str]:
         """What the definition says of the order of documents, and of judgment groups."""
@@ -205,7 +214,7 @@ class Evaluator:
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
     def _evaluated(self, run: Any, name: str | None, progress: Told) -> Any:
-        named = is_mapping_of_runs(run)
+        named = is_mapping_of_runs(run, self._rows)
         if not named and is_one_run(run):
             if name is not None and not isinstance(name, str):
                 raise TypeError(f"name must be a string, got {quoted(name)}")
@@ -282,11 +291,14 @@ class Evaluator:
         count = self._num_relevant
         if _of_preferences(one):
             return self._without_preferences()
-        number = count(one.lowest_level(self._level))
-        gains = dict(one.keywords).get("gain")
+        keywords, level = dict(one.keywords), one.lowest_level(self._level)
+        if one.record.graded and one.rel is None and "weights" not in keywords:
+            level = math.nextafter(level - 1, math.inf)  # every level above the lowest one counts, also a fraction
+        number, gains = count(level), keywords.get("gain")
         for level, gain in gains.items() if isinstance(gains, ByLevel) else ():
             if (gain > 0) != (level > 0):
-                number = number + (count(level) - count(level + 1)) * (1 if gain > 0 else -1)
+                of_level = count(level) - count(math.nextafter(level, math.inf))
+                number = number + of_level * (1 if gain > 0 else -1)
         return np.asarray(number == 0)
 
     def _without_preferences(self) -> NDArray[np.bool_]:
@@ -517,39 +529,44 @@ class _Found:
 def evaluate(
     qrels: Any, run: list[list[int]], measures: Asked = ..., *, name: str | None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
-    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
+    columns: Mapping[str, str | None] | None = ..., duplicates: str = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 @overload
 def evaluate(
     qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, name: None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
-    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
+    columns: Mapping[str, str | None] | None = ..., duplicates: str = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> list[Evaluation]: ...
 @overload
 def evaluate(
     qrels: Any, run: Mapping[str, Path | Run], measures: Asked = ..., *, name: None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
-    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
+    columns: Mapping[str, str | None] | None = ..., duplicates: str = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> dict[str, Evaluation]: ...
 @overload
 def evaluate(
     qrels: Any, run: Any, measures: Asked = ..., *, name: str | None = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
-    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: int = ...,
-    depth: int | None = ..., strict: bool = ..., subtopics: bool = ..., workers: int = ...,
+    missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
+    depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
+    columns: Mapping[str, str | None] | None = ..., duplicates: str = ..., workers: int = ...,
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 def evaluate(
     qrels: Any, run: Any, measures: Asked = DEFAULT, *, name: str | None = None, rank_by: str = "score",
     ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
-    judged_only: bool = False, relevance_level: int = 1, depth: int | None = None, strict: bool = True,
-    subtopics: bool = False, workers: int = 1, progress: Callable[[int], None] | bool | None = None,
+    judged_only: bool = False, relevance_level: float = 1, depth: int | None = None, strict: bool = True,
+    subtopics: bool = False, columns: Mapping[str, str | None] | None = None, duplicates: str = "raise",
+    workers: int = 1, progress: Callable[[int], None] | bool | None = None,
 ) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
     """Measure one or several runs against relevance judgments.
 
@@ -593,8 +610,9 @@ def evaluate(
     judged_only : bool
         True first removes the documents without a judgment from each ranking. Such condensed rankings favour systems
         whose documents were not pooled (Sakai 2007, 2008). False counts documents without a judgment as not relevant.
-    relevance_level : int
-        The lowest relevant level, for binary measures whose names do not have a level, as ``P(rel=2)@10`` has.
+    relevance_level : float
+        The lowest relevant level, for binary measures whose names do not have a level, as ``P(rel=2)@10`` has. Measures
+        of gain, such as nDCG, use the levels as they are, also fractions.
     depth : int, optional
         Only the first `depth` documents of each query count. `depth` needs ``ties="docid"``, or an order by `rank_by`.
     strict : bool
@@ -602,6 +620,14 @@ def evaluate(
     subtopics : bool
         True reads judgments by subtopic: see `read_qrels`. Measures of subtopics, such as ``"alpha_nDCG@20"``, need
         them. For all other measures a document has its highest level over the subtopics.
+    columns : dict of str to str, optional
+        The names of columns in frames and in files with a header, as for `read_qrels`, in one mapping for judgments and
+        runs: ``{"query": "user", "document": "item", "relevance": "rating", "score": "prediction"}``. The relevance is
+        looked for in `qrels` only, and the score in `run` only. The query and the document may have these names in one
+        of both; the other then has a usual name.
+    duplicates : {"raise", "first", "best"}
+        What happens to a document that occurs twice in a query, as for `read_qrels`. `Evaluation.notes` says how many
+        rows were left out. In judgments by subtopic, and in those of several users, it is an error.
     workers : int
         The number of threads for a list of runs, at most the number of cores; -1 takes all cores.
     progress : bool or callable, optional
@@ -648,11 +674,22 @@ def evaluate(
     evaluator = Evaluator(
         qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
         judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, subtopics=subtopics,
-        workers=workers)
+        columns=columns, duplicates=duplicates, workers=workers)
     if not isinstance(progress, bool):
         return evaluator._evaluated(run, name, progress)  # type: ignore[no-any-return]
     with Progress(progress) as shown:
         return evaluator._evaluated(run, name, shown)  # type: ignore[no-any-return]
+
+
+def _level_as(value: Any) -> float:
+    """The argument `relevance_level`, as an int if it is whole."""
+    if isinstance(value, (float, np.floating)):
+        if not math.isfinite(value):
+            raise ValueError(f"relevance_level is {value}: it must be finite")
+        if value != int(value):
+            return float(value)
+        value = int(value)
+    return max(-_BEYOND, min(whole_number(value, "relevance_level"), _BEYOND))
 
 
 def _distinct(found: Sequence[Evaluation], runs: Sequence[Any]) -> list[str]:

@@ -6,8 +6,8 @@ import codecs
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,19 +16,15 @@ from hitcurve._base.checks import LARGE
 from hitcurve._base.extras import needed
 from hitcurve._base.files import OpenMark, RowEnd, TextFile
 from hitcurve._base.words import many
+from hitcurve.retrieval.frames import PLAIN, Found, Rows, Unclear, find, is_columns, is_other
 from hitcurve.retrieval.runs import Grouped
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["DOC", "FORMATS", "QUERY", "SUBTOPIC", "Listed", "form_of", "is_json", "is_mapping_of_runs", "is_one_run",
-           "of_grouped_text",
-           "of_ir_datasets", "of_text", "shaped", "text_of"]
+__all__ = ["FORMATS", "Listed", "form_of", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets", "of_text",
+           "shaped", "text_of"]
 
-# The names that columns may have.
-QUERY = ("query_id", "qid", "q_id", "query-id", "query")
-DOC = ("doc_id", "docno", "docid", "corpus-id", "doc")
-SUBTOPIC = ("subtopic", "subtopic_id", "subtopic-id", "iteration")
 FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
 
 
@@ -43,7 +39,7 @@ class Listed(NamedTuple):
 
 # ------------------------------------------------------------------------------------------------- objects
 
-def shaped(source: Any, value_names: Sequence[str], name: str) -> tuple[Any, str]:
+def shaped(source: Any, value: str, name: str) -> tuple[Any, str]:
     """Convert a source to a mapping, a frame or `Listed`, and give its name; an unknown source stays as it is."""
     if type(source).__module__.partition(".")[0] == "ranx":
         return source.to_dict(), source.name or name
@@ -54,15 +50,15 @@ def shaped(source: Any, value_names: Sequence[str], name: str) -> tuple[Any, str
     if hasattr(source, "__next__"):
         source = list(source)
     if _of_records(source):
-        fields = next((one for one in value_names if hasattr(source[0], one)), value_names[0])
+        field = next((one for one in (value, "label", "rel") if hasattr(source[0], one)), value)
         return {"query_id": _field(source, "query_id", name), "doc_id": _field(source, "doc_id", name),
-                value_names[0]: _field(source, fields, name)}, name
+                value: _field(source, field, name)}, name
     if _of_columns(source):
         columns = [np.asarray(one) if hasattr(one, "__array__") and not hasattr(one, "to_numpy") else one
                    for one in source]
-        return dict(zip(("query_id", "doc_id", value_names[0]), columns, strict=True)), name
+        return dict(zip(("query_id", "doc_id", value), columns, strict=True)), name
     if isinstance(source, (list, tuple)) or getattr(source, "ndim", 0) == 2:
-        return _rows(source, value_names[0] != "score", name), name
+        return _rows(source, value != "score", name), name
     return source, name
 
 
@@ -76,23 +72,26 @@ def is_one_run(run: Any) -> bool:
     return first is None or _whole(next(iter(first)))
 
 
-def is_mapping_of_runs(run: Any) -> bool:
+def is_mapping_of_runs(run: Any, rows: Rows = PLAIN) -> bool:
     """Whether a mapping has names and runs, rather than queries and documents or the columns of one run."""
-    if not isinstance(run, Mapping) or isinstance(run, Grouped):
+    if isinstance(run, Grouped) or not isinstance(run, Mapping):
         return False
-    return not any(key in run for key in QUERY) and any(map(_is_run, run.values()))
+    return not is_columns(run, rows) and any(map(_is_run, run.values(), repeat(rows)))
 
 
-def _is_run(value: Any) -> bool:
+def _is_run(value: Any, rows: Rows) -> bool:
     """Whether a value is a run, rather than the documents of a query."""
     if isinstance(value, Grouped):
         return True
-    if isinstance(value, Mapping):
-        return any(key in value for key in QUERY) or isinstance(_first(value), Mapping)
+    if type(value) is dict or isinstance(value, Mapping):  # of columns, or of the documents of queries
+        first = _first(value)
+        if type(first) is float or first is None or isinstance(first, (int, float, np.number)):  # a score
+            return False
+        listed = isinstance(first, (Mapping, Set, list, tuple)) or getattr(first, "ndim", 0) == 1
+        return is_columns(value, rows) or listed
     if isinstance(value, (list, tuple)):
         return _of_records(value) or _of_columns(value) or (len(value) > 0 and isinstance(value[0], (list, np.ndarray)))
-    return isinstance(value, (str, os.PathLike)) or any(
-        hasattr(value, mark) for mark in ("columns", "column_names", "tocsr", "to_dict", "query_ids"))
+    return not isinstance(value, Set) and (is_other(value) or hasattr(value, "to_dict"))
 
 
 def _first(values: Mapping[Any, Any]) -> Any:
@@ -231,55 +230,49 @@ def of_ir_datasets(source: str, judgments: bool) -> Any:
     return getattr(found, f"{what}_iter")()
 
 
-def of_text(text: Any, value_names: Sequence[str], name: str, how: str | ValueError,
-            more: Sequence[Sequence[str]] = ()) -> Any:
-    """A mapping made from a text that is not in TREC's format.
+def of_text(text: Any, value: str, name: str, how: str | ValueError, rows: Rows,
+            more: Sequence[str] = ()) -> tuple[Any, Found | None]:
+    """A mapping made from a text that is not in TREC's format, and the columns of its header if it has a header.
 
     `how` names the format, or is the error of reading the text as TREC. Then the format is guessed from the text, and
-    the error is raised if the text looks like no other format. `more` has the names of each column that a table needs
-    besides. It then has the column "line", too: the numbers of its lines.
+    the error is raised if the text looks like no other format. `more`: as for `find`. A table then has the column
+    "line", too: the numbers of its lines.
     """
     of_file = isinstance(text, TextFile)
     written = how if isinstance(how, str) else _guessed(
-        _unmarked(text.head() if of_file else text), value_names, name, how)
+        _unmarked(text.head() if of_file else text), value, name, how, rows)
     text = _unmarked(text.read() if of_file else text)
     if written == "json":
-        return _json(text, name)
+        return _json(text, name), None
     if written == "csv":
-        return _csv(text, value_names, name, more)
-    return _three(text, value_names[0], written, name)
-
-
-def of_grouped_text(text: bytes, value_names: Sequence[str], name: str, more: Sequence[Sequence[str]]) -> Any:
-    """What `of_text` makes of JSON, or of a table with the columns `more`; None if the text is neither."""
-    form = form_of(text, value_names, more)[0]
-    return of_text(text, value_names, name, form, more) if form in ("json", "csv") else None
+        return _csv(text, value, name, rows, more)
+    return _three(text, value, written, name), Found({}, [], True)
 
 
 def _unmarked(text: Any) -> bytes:
     return bytes(text).removeprefix(codecs.BOM_UTF8)
 
 
-def form_of(text: bytes, value_names: Sequence[str], more: Sequence[Sequence[str]] = ()) -> tuple[str, list[bytes]]:
+def form_of(text: bytes, value: str, name: str, rows: Rows, more: Sequence[str] = ()) -> tuple[str, list[bytes]]:
     """(what the first line looks like: "trec", "json", "csv" or "", the fields of this line)."""
     lines = (line.strip() for line in text.removeprefix(codecs.BOM_UTF8).split(b"\n", 99))
     first = next((line for line in lines if line and line[:1] != b"#"), b"")
     fields = first.split()
-    judgments = value_names[0] != "score"
-    if len(fields) == 4 and _floats(fields[3]) if judgments else len(fields) == 6 and _floats(fields[4]):
+    width, place = (6, 4) if value == "score" else (max(4, 3 + len(more)), -1)
+    if len(fields) == width and _floats(fields[place]):
         return "trec", fields
     if first[:1] in (b"{", b"["):
         return "json", fields
-    return "csv" if _header(first.decode("utf-8", "surrogateescape"), value_names, more)[1] else "", fields
+    return "csv" if _header(first.decode("utf-8", "surrogateescape"), value, name, rows, more) else "", fields
 
 
-def _guessed(text: bytes, value_names: Sequence[str], name: str, error: ValueError) -> str:
-    form, fields = form_of(text, value_names)
+def _guessed(text: bytes, value: str, name: str, error: ValueError, rows: Rows) -> str:
+    form, fields = form_of(text, value, name, rows)
     if form != "trec":
         if form:
             return form
         if len(fields) == 3 and _floats(fields[2]):
-            if value_names[0] != "score":
+            if value != "score":
                 return "msmarco"
             raise ValueError(f"{name}: the third of three columns may hold ranks or scores: for ranks use "
                              "hitcurve.read_run(path, format='msmarco'), for scores format='scores'") from None
@@ -305,38 +298,41 @@ def _json(text: bytes, name: str) -> Any:
         raise ValueError(f"{name}: JSON: {error}") from None
 
 
-def _header(line: str, value_names: Sequence[str], more: Sequence[Sequence[str]] = ()) -> tuple[str, list[int]]:
-    """The delimiter of a header, and the places of its columns; no places if it is no header.
-
-    The columns are query, document, value and rank, and `more`.
-    """
-    run = value_names[0] == "score"
-    wanted = (QUERY, DOC, value_names if run else (*value_names, "score"), ("rank",) if run else (), *more)
+def _header(line: str, value: str, name: str, rows: Rows,
+            more: Sequence[str] = ()) -> tuple[str, list[str], Found] | None:
+    """The delimiter of a header, its names, and what they name; None if the line is no header."""
+    problem: ValueError | None = None
     for delimiter in "\t,;":
-        names = [one.strip().strip('"').lower().replace(" ", "_") for one in line.split(delimiter)]
-        places = [next((names.index(one) for one in of if one in names), -1) for of in wanted]
-        if min(places[:2] + places[4:]) >= 0 and max(places[2:4]) >= 0:  # BEIR's qrels have scores
-            return delimiter, places
-    return "", []
+        names = [one.strip().strip('"') for one in line.split(delimiter)]
+        try:
+            return delimiter, names, find(names, value, rows, name, text=True, more=more)
+        except Unclear as error:
+            problem = ValueError(str(error)) if len(names) > 1 else problem
+        except ValueError:
+            pass
+    if problem is not None:
+        raise problem
+    return None
 
 
-def _csv(text: bytes, value_names: Sequence[str], name: str, more: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+def _csv(text: bytes, value: str, name: str, rows: Rows, more: Sequence[str]) -> tuple[dict[str, Any], Found]:
     import csv
 
     lines = text.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
     begin = next((i for i, line in enumerate(lines) if line.strip() and line[:1] != b"#"), 0)
     header = lines[begin].decode("utf-8", "surrogateescape")
-    delimiter, places = _header(header.strip(), value_names, more)
-    if not places:
-        others = "".join(f"the {one[0]} ({', '.join(one)}), " for one in more)
-        raise ValueError(f"{name}, line {begin + 1}: the header must have columns for the query ({', '.join(QUERY)}), "
-                         f"{others}the document ({', '.join(DOC)}) and the {value_names[0]}: {header!r}")
+    known = _header(header.strip(), value, name, rows, more)
+    if known is None:
+        others = "".join(f"the {one}, " for one in more)
+        raise ValueError(f"{name}, line {begin + 1}: the header must have columns for the query (such as query_id), "
+                         f"{others}the document (doc_id) and the {value}, or columns= must name them: {header!r}")
+    delimiter, names, found = known
     try:
         _check_marks(lines, begin, delimiter)
     except OpenMark as error:
         raise ValueError(f"{name}, {error}") from None
-    rows = (line.decode("utf-8", "surrogateescape") + "\n" for line in lines[begin + 1 :])
-    reader = csv.reader(rows, delimiter=delimiter, strict=True, skipinitialspace=True)
+    texts = (line.decode("utf-8", "surrogateescape") + "\n" for line in lines[begin + 1 :])
+    reader = csv.reader(texts, delimiter=delimiter, strict=True, skipinitialspace=True)
     width = header.count(delimiter) + 1
     numbered: list[tuple[int, list[str]]] = []
     try:
@@ -347,11 +343,13 @@ def _csv(text: bytes, value_names: Sequence[str], name: str, more: Sequence[Sequ
                     raise ValueError(f"the row has {many(len(row), 'columns')}, but the header has {width}")
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{name}, line {begin + 1 + reader.line_num}: {error}") from None
-    found = _columns(value_names[0], numbered, places[:4], name)
+    places = [names.index(found.heads[role]) if role in found.heads else -1
+              for role in ("query", "document", value, "rank")]  # fmt: skip
+    columns = _columns(value, numbered, places, name)
     if more:
-        found |= {one[0]: [row[at] for _, row in numbered] for one, at in zip(more, places[4:], strict=True)}
-        found["line"] = [line for line, _ in numbered]
-    return found
+        columns |= {one: [row[at] for _, row in numbered] for one in more for at in [names.index(found.heads[one])]}
+        columns["line"] = [line for line, _ in numbered]
+    return columns, found
 
 
 def _check_marks(lines: list[bytes], begin: int, delimiter: str) -> None:
@@ -380,6 +378,8 @@ def _columns(value: str, numbered: list[tuple[int, Any]], places: list[int], nam
     query, doc, place, rank = places
     found: dict[str, Any] = {"query_id": [row[query] for _, row in numbered]}
     found["doc_id"] = [row[doc] for _, row in numbered]
+    if value == "relevance" and place < 0:  # each row is relevant
+        found[value] = np.ones(len(numbered))
     for what, at in ((value, place), ("rank", rank)):
         if at >= 0:
             values = []
@@ -389,8 +389,6 @@ def _columns(value: str, numbered: list[tuple[int, Any]], places: list[int], nam
                 except ValueError as error:
                     raise ValueError(f"{name}, line {line}: the {what} is {error}") from None
             found[what] = np.array(values, dtype=np.float64)
-    if value not in found:
-        found[value] = -found["rank"]
     return found
 
 

@@ -50,9 +50,9 @@ class JudgmentGroups:
     """
 
     def __init__(self, format: str, source: str, columns: Sequence[Any], where: _Where | None = None,
-                 passed: Sequence[str] = ()) -> None:
+                 passed: Sequence[str] = (), heads: dict[str, str] | None = None) -> None:
         self.format, self.source, self.passed = format, source, list(passed)
-        self._columns = columns
+        self._columns, self._heads = columns, heads
         self._build(where or (lambda row: f"{source}, judgment {row}"))
 
     def _build(self, where: _Where) -> None:
@@ -73,7 +73,8 @@ class JudgmentGroups:
         #: All documents of each query, by id. The level of a document is its place among them.
         self.qrels = Qrels.from_columns(
             starts[:-1], names, [known[2][i] for i in (pairs % len(known[2])).tolist()],
-            np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts)).astype(np.float64), self.source)
+            np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts)).astype(np.float64), self.source,
+            heads=self._heads)
         new = _changes(query[order], group[order])
         entries = np.append(np.flatnonzero(new), len(order))  # where each group's judgments begin
         self._groups = np.searchsorted(query[order][new], np.arange(len(names) + 1)).astype(np.int64)
@@ -184,7 +185,7 @@ class JudgmentGroups:
         """Whether a query has more than one group."""
         return bool((np.diff(self._groups) > 1).any())
 
-    def num_relevant(self, level: int) -> NDArray[np.int64]:
+    def num_relevant(self, level: float) -> NDArray[np.int64]:
         """For each query, the number of documents that some group gives this level or a higher level."""
         found = np.zeros(len(self.qrels), np.int64)
         owner = np.repeat(np.repeat(np.arange(len(found)), np.diff(self._groups)), np.diff(self._members))
@@ -203,7 +204,7 @@ class JudgmentGroups:
         return f"JudgmentGroups({self.source!r}: {', '.join(many(*one) for one in numbers)})"
 
     def __reduce__(self) -> Any:
-        return judgment_groups, (self.format, self.source, self._columns)
+        return judgment_groups, (self.format, self.source, self._columns, None, self.passed, self._heads)
 
 
 MAKERS["JudgmentGroups"] = JudgmentGroups
@@ -295,8 +296,8 @@ def _prefix(text: bytes, whole: bool) -> float:
 
 
 def groups_of_columns(ids: Sequence[Sequence[bytes]], levels: NDArray[np.float64], name: str, format: str, strict: bool,
-                      where: _Where, said: _Where) -> JudgmentGroups:
-    """Judgments from a column for each of `GROUPED`. `said` names a level in a message."""
+                      where: _Where, said: _Where, found: Any = None) -> JudgmentGroups:
+    """Judgments from a column for each of `GROUPED`. `said` names a level in a message; `found`: the columns' names."""
     query, group, *rest, doc = ids
     if not query:
         raise ValueError(f"{name}: there are no judgments")
@@ -307,10 +308,12 @@ def groups_of_columns(ids: Sequence[Sequence[bytes]], levels: NDArray[np.float64
     for row in np.flatnonzero(bad)[:1].tolist():
         what = _WHOLE if format == "qrels_jg" else "finite number"
         raise ValueError(f"{said(row)} is {levels[row]:.17g}: it must be a {what}")
-    notes = [f"{name}: {many(int(cut.sum()), 'relevances')} other than a whole number: the fraction is cut off"]
+    notes = [] if found is None else list(found.notes)
+    if cut.any():
+        notes.append(f"{name}: {many(int(cut.sum()), 'relevances')} other than a whole number: the fraction is cut off")
     subgroup = rest[0] if rest else [b"0"] * len(query)
     columns = query, group, subgroup, doc, (np.trunc(levels) if cut.any() else levels).tolist()
-    return JudgmentGroups(format, name, columns, where, notes * bool(cut.any()))
+    return JudgmentGroups(format, name, columns, where, notes, None if found is None else found.heads)
 
 
 def groups_of_dicts(source: Any, name: str, format: str, strict: bool) -> JudgmentGroups:

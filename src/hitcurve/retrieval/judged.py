@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,10 +30,10 @@ class CurvePlan(NamedTuple):
     measures: list[Measure]
     reading: str
     judged_only: bool
-    relevance_level: int
+    relevance_level: float
 
     @classmethod
-    def made(cls, qrels: Qrels, measures: list[Measure], reading: str, judged_only: bool, level: int) -> CurvePlan:
+    def made(cls, qrels: Qrels, measures: list[Measure], reading: str, judged_only: bool, level: float) -> CurvePlan:
         """The plan; an error for a level or a gain that a curve cannot have."""
         for one in measures:
             check_levels(one, qrels.max_level)
@@ -53,7 +54,8 @@ class CurvePlan(NamedTuple):
             curves = run.curves_for(one, tied, self.judged_only, self.relevance_level)
             # A single order has no ties, so any reading of ties gives the same value.
             ties = self.reading if tied else one.record.ties[0] if one.record.ties else "expected"
-            level = one.relevant_level(self.relevance_level) if "subtopics" in one.record.of else None
+            # The levels of subtopics are whole.
+            level = ceil(one.relevant_level(self.relevance_level)) if "subtopics" in one.record.of else None
             plain = one._replace(judged_only=False, rel=level, keywords=tuple(
                 pair for pair in one.keywords if pair[0] != "relevance_level"))  # these curves have it
             row[:] = plain(curves, ties)
@@ -78,13 +80,13 @@ class RunCurves:
         self._places = np.arange(len(judged.qrels)) if places is None else places
         self._judged, self._depth = judged, depth
         self._qid = None if query_ids is None else np.array(query_ids, dtype=str)
-        self._gains: dict[tuple[bool, bool, int | None], GainCurves] = {}
-        self._hits: dict[tuple[bool, bool, int], HitCurves] = {}
+        self._gains: dict[tuple[bool, bool, float | None], GainCurves] = {}
+        self._hits: dict[tuple[bool, bool, float], HitCurves] = {}
         self._topics: dict[tuple[bool, bool], SubtopicCurves] = {}
         self.num_queries = len(self._places)
 
     def curves_for(self, measure: Measure, tied: bool, judged_only: bool,
-                   level: int) -> GainCurves | HitCurves | SubtopicCurves:  # fmt: skip
+                   level: float) -> GainCurves | HitCurves | SubtopicCurves:  # fmt: skip
         """The curves for a measure; `level` is the lowest relevant level if the measure's name has no level."""
         if "subtopics" in measure.record.of:
             return self.topics(tied, judged_only)
@@ -92,7 +94,7 @@ class RunCurves:
             return self.gains(tied, judged_only, measure.rel)
         return self.hits(tied, judged_only, measure.relevant_level(level))
 
-    def gains(self, tied: bool, judged_only: bool, least: int | None = None) -> GainCurves:
+    def gains(self, tied: bool, judged_only: bool, least: float | None = None) -> GainCurves:
         """The gain curves.
 
         tied : bool
@@ -100,7 +102,7 @@ class RunCurves:
             its rank column gives it.
         judged_only : bool
             True: documents without a judgment are left out.
-        least : int, optional
+        least : float, optional
             If given, documents of this level or higher have gain 1, and all others gain 0.
         """
         key = tied, judged_only, least
@@ -121,7 +123,7 @@ class RunCurves:
             self._topics[key] = subtopic_curves_of(table, held.sets, held.pool_of(self._places), held.names)
         return self._topics[key]
 
-    def hits(self, tied: bool, judged_only: bool, least: int) -> HitCurves:
+    def hits(self, tied: bool, judged_only: bool, least: float) -> HitCurves:
         """The hit curves for which documents of this level or higher are relevant."""
         key = tied, judged_only, least
         if key not in self._hits:
@@ -137,8 +139,9 @@ def hoped_curves(curves: GainCurves, tables: list[Table], tied: bool, least: flo
     """
     retrieved = np.array([number for number, _ in tables], np.int64)
     sizes = [len(rows) for _, rows in tables]
-    query, (rank, above, size, level) = np.repeat(np.arange(len(tables)), sizes), np.array(
-        [row for _, rows in tables for row in rows], np.int64).reshape(-1, 4).T  # fmt: skip
+    query, listed = np.repeat(np.arange(len(tables)), sizes), [row for _, rows in tables for row in rows]
+    rank, above, size = np.array([row[:3] for row in listed], np.int64).reshape(-1, 3).T
+    level = np.array([row[3] for row in listed], np.float64)
     if (level >= 0).sum() == retrieved.sum():
         return curves  # all documents have a judgment
     if not tied:

@@ -12,8 +12,9 @@ from hitcurve._base.files import TextFile, file_name, opened_text
 from hitcurve._base.words import many
 from hitcurve.retrieval import runs
 from hitcurve.retrieval.formats import text_of
+from hitcurve.retrieval.frames import PLAIN, Rows
 from hitcurve.retrieval.nested import judge_nested
-from hitcurve.retrieval.reading import columns_of, of_other_text, parquet, read_run, warn
+from hitcurve.retrieval.reading import columns_of, of_other_text, parquet, run_of, warn
 from hitcurve.retrieval.runs import Judged, Qrels, Run
 from hitcurve.shown.progress import Progress
 
@@ -30,6 +31,7 @@ class Judge(NamedTuple):
     single: bool  #: Scores are rounded to single precision.
     strict: bool
     by_any: bool  #: A measure needs the documents that are judged for any query.
+    rows: Rows = PLAIN
 
     def __call__(self, run: Any, progress: Told) -> Judged:
         """The judged documents of a run of any kind."""
@@ -38,23 +40,29 @@ class Judge(NamedTuple):
         if isinstance(run, Run):
             return self._ranked(run)
         nested = None
-        if isinstance(run, dict) and self.rank_by == "score" and not self.by_any:
+        if isinstance(run, dict) and self.rank_by == "score" and not self.by_any and not (
+                self.rows.columns and self._must_have_columns):
             nested = judge_nested(self.qrels, run, self.single)
         return self._columns(run, "run", None) if nested is None else nested
+
+    @property
+    def _must_have_columns(self) -> bool:
+        return any(role in self.rows.columns for role in self.rows.must)
 
     def _ranked(self, run: Run) -> Judged:
         return runs.judge(self.qrels, run, self.rank_by, self.single, self.by_any)
 
     def _file(self, path: Any, progress: Told) -> Judged:
-        if self.by_any or not text_of(path):
-            return self._ranked(read_run(path, strict=self.strict))
+        if self.by_any or not text_of(path) or self.rows.duplicates != "raise":
+            return self._ranked(run_of(path, self.strict, self.rows))
         with opened_text(path, pieces=True) as (name, text):
             if text is not None:
                 try:
                     found = self._lines(name, text, progress)
                 except ValueError as error:
-                    found = self._ranked(Run.from_columns(*of_other_text(Run, text, name, error)))
+                    found = self._ranked(Run.from_columns(*of_other_text(Run, text, name, error, self.rows).held))
                 else:
+                    self.rows.check_no_frame(name)
                     warn(found.passed)
                 return found
         return self._columns(parquet(path), name, file_name(name))
@@ -71,18 +79,21 @@ class Judge(NamedTuple):
     def _columns(self, run: Any, source: str, own: str | None) -> Judged:
         """Judge a run in frames, arrays, lists or objects of other libraries."""
         qrels = self.qrels
-        starts, names, docs, values, name, ranks, listed, tag = columns_of(run, ("score",), source, own)
+        held = columns_of(run, "score", source, self.rows, own)
+        docs, names, listed, name = held.docs, held.names, held.listed, held.source
         lists = isinstance(run, tuple) and not listed and all(isinstance(one, (list, tuple)) for one in run)
         if lists and qrels.listed:
             raise ValueError(f"{name} is a tuple of three lists, and {qrels.source} has rows of ids: pass rows of "
                              "ids in a list, or columns (query, document, score) as arrays")
         if listed and qrels.listed and len(names) != len(qrels):
             raise ValueError(f"{name} has {many(len(names), 'rows')}, but {qrels.source} has {len(qrels)}")
-        plain = not isinstance(docs, list) and qrels.integers and ranks is None and self.rank_by != "rank"
+        plain = not isinstance(docs, list) and qrels.integers and held.ranks is None and self.rank_by != "rank"
+        plain &= held.duplicates == "raise"
         if plain and not self.by_any and len(set(names)) == len(names):
-            ends = np.append(starts, len(docs))
-            return runs.judge_integers(qrels, ends, names, docs, values, name, self.rank_by, self.single, tag)
-        return self._ranked(Run.from_columns(starts, names, docs, values, name, ranks, listed, tag))
+            ends = np.append(held.starts, len(docs))
+            return runs.judge_integers(qrels, ends, names, docs, held.values, name, self.rank_by, self.single,
+                                       held.tag, list(held.notes))
+        return self._ranked(Run.from_columns(*held.held))
 
 
 def _told(progress: Told, name: str, text: Any) -> Any:

@@ -5,6 +5,8 @@ from libc.math cimport NAN, exp, isnan, log
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
+import math
+
 import numpy as np
 
 from hitcurve.measures import LEAST as _LEAST, ByLevel
@@ -38,14 +40,15 @@ def check_levels(measure, top):
     """Raises if `top`, the highest level of the judgments, has no finite gain or is above the highest level of ERR."""
     keywords = dict(measure.keywords)
     of_err = measure.record.name == "ERR"
+    most = math.ceil(top)
     if top > 1023 and (of_err or getattr(keywords.get("gain"), "otherwise", keywords.get("gain")) == "exponential"):
         raise ValueError(f"{measure.name}: the qrels have level {top}, but 2**level is beyond the range of a double")
     if of_err and top > keywords.get("max_level", 4):
-        raise ValueError(f"{measure.name}: the qrels have level {top}, above the measure's highest level: use ERR(max={top})")
+        raise ValueError(f"{measure.name}: the qrels have level {top}, above the measure's highest level: use ERR(max={most})")
 
 
-cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
-    """Fills the struct of a measure, for qrels with highest level `top`; returns the arrays that it points into, if any."""
+cdef object set_asked(Asked* asked, measure, rel, Qrels qrels, cnp.ndarray scale):
+    """Fills the struct of a measure, for these qrels; returns the arrays that it points into, if any."""
     cdef str name = measure.record.name
     cdef dict options = dict(measure.keywords)
     cdef cnp.ndarray whole, numbers
@@ -59,14 +62,17 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     memset(asked, 0, sizeof(Asked))
     set_sum(asked, name)
     asked.k = options.get("k", -1)
-    asked.rel = rel if measure.rel is None else measure.rel
+    asked.rel = qrels.code_from(rel if measure.rel is None else measure.rel)
+    if scale is not None and measure.record.graded and measure.rel is None:
+        asked.rel = 1  # every level above 0
+    asked.scale = NULL if scale is None else <double*>cnp.PyArray_DATA(scale)
     asked.x = options.get("beta", options.get("p", options.get("multiple", 1.0 if name == "SetF" else 0.0)))
     asked.norm = NORMS[options.get("normalize", "relevant")]
     asked.rounding = ROUNDINGS[options.get("levels", "exact")]
     asked.exponential = (gain if isinstance(gain, str) else gain.otherwise) == "exponential"
     asked.scaled = measure.rel is None
     asked.top = options.get("max_level", 4)
-    check_levels(measure, top)
+    check_levels(measure, qrels.max_level)
     fractions = ()
     if name == "IPrec":
         fractions = (options["recall"],)
@@ -78,7 +84,8 @@ cdef object set_asked(Asked* asked, measure, int64_t rel, int64_t top):
     if not values and not gains:
         return None
     numbers = np.array([*values, *gains.values()], dtype=np.float64)
-    whole = np.array([*(one.numerator for one in fractions), *(one.denominator for one in fractions), *gains], dtype=np.int64)
+    whole = np.array([*(one.numerator for one in fractions), *(one.denominator for one in fractions),
+                      *map(qrels.code_at, gains)], dtype=np.int64)
     asked.num_values = len(values)
     asked.values = <double*>cnp.PyArray_DATA(numbers)
     asked.numerators = <int64_t*>cnp.PyArray_DATA(whole)
@@ -100,7 +107,7 @@ cdef class Plan:
     cdef readonly str reading
     cdef readonly bint by_any  # the measures need the documents that are judged for any query
 
-    def __init__(self, Qrels qrels, list measures, str reading="ranks", bint judged_only=False, int64_t rel=1,
+    def __init__(self, Qrels qrels, list measures, str reading="ranks", bint judged_only=False, rel=1,
                  bint by_any=False):
         cdef Py_ssize_t i
         if self.asked is not NULL:
@@ -113,8 +120,8 @@ cdef class Plan:
         self.asked = <Asked*>PyMem_RawCalloc(max(self.size, 1), sizeof(Asked))
         if self.asked is NULL:
             raise MemoryError
-        top = qrels.max_level
-        self.kept = [set_asked(&self.asked[i], measures[i], rel, top) for i in range(self.size)]
+        scale = qrels.gains
+        self.kept = [scale, *(set_asked(&self.asked[i], measures[i], rel, qrels, scale) for i in range(self.size))]
 
     def __dealloc__(self):
         PyMem_RawFree(self.asked)

@@ -7,10 +7,10 @@ import re
 import sys
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import chain, compress, count
 from operator import ne
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -27,20 +27,8 @@ from hitcurve._base.checks import (
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
 from hitcurve._base.words import are, many
-from hitcurve.retrieval.formats import (
-    DOC,
-    FORMATS,
-    QUERY,
-    SUBTOPIC,
-    Listed,
-    form_of,
-    is_json,
-    of_grouped_text,
-    of_ir_datasets,
-    of_text,
-    shaped,
-    text_of,
-)
+from hitcurve.retrieval.formats import FORMATS, Listed, form_of, is_json, of_ir_datasets, of_text, shaped, text_of
+from hitcurve.retrieval.frames import OWN, PLAIN, TAKEN, USUAL, Found, Rows, find, is_columns, rows_as
 from hitcurve.retrieval.groups import (
     GROUPED,
     JudgmentGroups,
@@ -55,20 +43,19 @@ from hitcurve.retrieval.runs import Grouped, Qrels, Run, whose
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Qrels", "Run", "columns_of", "decoded", "of_other_text", "parquet", "read_qrels", "read_run", "warn"]
-
-_QRELS = ("relevance", "label", "rel")
-_RUN = ("score",)
+__all__ = ["Qrels", "Run", "columns_of", "decoded", "of_other_text", "parquet", "qrels_of", "read_qrels",
+           "read_run", "run_of", "warn"]
 
 
 @overload
-def read_qrels(source: Any, *, strict: bool = ...,
-               format: Literal["prefs", "qrels_prefs", "qrels_jg"]) -> JudgmentGroups: ...
+def read_qrels(source: Any, *, strict: bool = ..., format: Literal["prefs", "qrels_prefs", "qrels_jg"],
+               columns: Mapping[str, str | None] | None = ...) -> JudgmentGroups: ...
 @overload
-def read_qrels(source: Any, *, strict: bool = ..., format: str | None = ...,
-               subtopics: bool = ...) -> Qrels: ...
-def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
-               subtopics: bool = False) -> Qrels | JudgmentGroups:
+def read_qrels(source: Any, *, strict: bool = ..., format: str | None = ..., subtopics: bool = ...,
+               columns: Mapping[str, str | None] | None = ..., duplicates: str = ...) -> Qrels: ...
+def read_qrels(source: Any, *, strict: bool = True, format: str | None = None, subtopics: bool = False,
+               columns: Mapping[str, str | None] | None = None,
+               duplicates: str = "raise") -> Qrels | JudgmentGroups:
     """Read relevance judgments.
 
     Parameters
@@ -78,17 +65,19 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
         of blanks and tabs. Empty lines and lines that begin with # are skipped. A file may also be JSON of a dict
         ``{query: {document: relevance}}`` (ranx), have a header that names the columns (BEIR, CSV), or have the three
         columns query, document, relevance (MS MARCO). All these files may be compressed (gzip, bzip2, xz; zstd with
-        pyarrow), and ``"-"`` is standard input. A Parquet file has the columns ``query_id, doc_id, relevance``. Other
-        sources are a data frame (pandas, polars, pyarrow, or a dict of arrays) with the columns ``query_id, doc_id,
-        relevance``; a dict ``{query: {document: relevance}}``; a tuple of three arrays (query, document, relevance);
-        named tuples of ir_measures or ir_datasets; a Qrels of ranx; and ``"ir_datasets:ID"``, if ir_datasets is
-        installed. Ids are text or integers. Three sources have queries without ids, which are numbered from 0 and keep
-        their order: a list that holds the relevant ids or a dict ``{id: relevance}`` of each query; a matrix of ids
-        with a row for each query, in which -1 is no id; and a sparse matrix in CSR format, whose values are the
-        relevance.
+        pyarrow), and ``"-"`` is standard input. A Parquet file has the columns ``query_id, doc_id, relevance``, or
+        those of `columns`. Other sources are a data frame (pandas, polars, pyarrow, a relation of DuckDB, or a dict of
+        arrays) with such columns; a dict ``{query: {document: relevance}}``; a dict ``{query: {document, ...}}`` with a
+        set or a list of the relevant documents; a tuple of three arrays (query, document, relevance); named tuples of
+        ir_measures or ir_datasets; a Qrels of ranx; and ``"ir_datasets:ID"``, if ir_datasets is installed. Ids are text
+        or integers. A relevance that is not whole, such as a rating, keeps its fraction, but a TREC file, a file
+        without a header, and a column that `columns` does not name and that has the name ``score`` must have whole
+        numbers. Three sources have queries without ids, which are numbered from 0 and keep their order: a list that
+        holds the relevant ids or a dict ``{id: relevance}`` of each query; a matrix of ids with a row for each query,
+        in which -1 is no id; and a sparse matrix in CSR format, whose values are the relevance.
     strict : bool, default True
-        False accepts every line that trec_eval accepts: a relevance that is not a whole number counts as the whole
-        number at its beginning, or as 0 if it has none. A warning gives the number of such lines.
+        False accepts every line that trec_eval accepts: in every source, a relevance that is not a whole number counts
+        as the whole number at its beginning, or as 0 if it has none. A warning gives the number of such lines.
     format : {"trec", "json", "csv", "msmarco", "prefs", "qrels_prefs", "qrels_jg"}, optional
         The format of a file. Default: the first line decides. The last three formats are those of trec_eval for
         judgments of several users or occasions, which `evaluate` takes too. ``"prefs"``: query, judgment group,
@@ -104,6 +93,19 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
         ``iteration``), or it is JSON of a dict ``{query: {document: {subtopic: level}}}``. Data frames and Parquet
         files need such a column, and named tuples such a field. A tuple has four arrays (query, subtopic, document,
         relevance). For measures without subtopics, the level of a document is its highest level over the subtopics.
+    columns : dict of str to str, optional
+        The names of the columns of a frame, of a Parquet file or of a file with a header. The keys are ``"query"``,
+        ``"document"``, ``"relevance"``, ``"score"``, ``"rank"``, ``"subtopic"``, ``"group"`` and ``"subgroup"``, and a
+        key that the source does not need makes no difference. ``"relevance": None`` means that each row is relevant.
+        Without a key the column is found by a usual name: ``query_id``, ``qid``, ``query-id``, ``query``, ``user``,
+        ``user_id``, ``userID``; ``doc_id``, ``docno``, ``docid``, ``corpus-id``, ``doc``, ``item``, ``item_id``,
+        ``itemID``; ``relevance``, ``label``, ``rel``, ``rating``, and ``score`` beside ``corpus-id`` (BEIR) or in a
+        file; for a run ``score``, ``prediction`` and ``rank``. `Evaluation.notes` says which columns were found in this
+        way.
+    duplicates : {"raise", "first", "best"}
+        What happens to a document that occurs twice in a query. ``"raise"``: an error. ``"first"``: the first row is
+        kept. ``"best"``: the row of the highest relevance (for a run, of the highest score) is kept. Judgments by
+        subtopic, and of several users, take ``"raise"`` only.
 
     Returns
     -------
@@ -114,9 +116,11 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
     Raises
     ------
     ValueError
-        If a line has a wrong number of columns, if a relevance is not a whole number, or if a document occurs twice in
-        a query; the message names the file and the line. Also if there are no judgments. With judgment groups, also if
-        a document has level 0 and a higher level in a group, or if the preferences of a group form a circle.
+        If a line has a wrong number of columns, if a relevance is not a whole number where it must be, or if a document
+        occurs twice in a query; the message names the file and the line. If a column is missing, or if several columns
+        have usual names of users and items, such as ``user`` and ``user_id``. Also if there are no judgments. With
+        judgment groups, also if a document has level 0 and a higher level in a group, or if the preferences of a group
+        form a circle.
 
     Examples
     --------
@@ -127,8 +131,28 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
     Qrels('qrels': 1 query, 2 judgments)
     >>> hc.read_qrels([[4, 7], [2], [7, 1, 3]])
     Qrels('qrels': 3 queries, 6 judgments)
+    >>> frame = {"customer": ["Ann", "Ann", "Bob"], "item": [3, 5, 3], "rating": [4.5, 2.0, 3.5]}
+    >>> hc.read_qrels(frame, columns={"query": "customer"})
+    Qrels('qrels': 2 queries, 3 judgments)
     """
+    rows = rows_as(columns, duplicates)
     by_subtopic = check_flag(subtopics, "subtopics")
+    if (by_subtopic or format in GROUPED) and duplicates != "raise" and not isinstance(source, JudgmentGroups):
+        raise ValueError(f"duplicates={duplicates!r} cannot be combined with "
+                         f"{'subtopics=True' if by_subtopic else f'format={format!r}'}: leave out the rows before")
+    return _qrels(source, strict, format, by_subtopic, rows)
+
+
+def qrels_of(source: Any, strict: bool, subtopics: bool, rows: Rows,
+             format: str | None = None) -> Qrels | JudgmentGroups:
+    """The judgments that a run follows, which may have columns that the judgments lack: see `read_qrels`.
+
+    `rows.duplicates` makes no difference to judgments by subtopic and to those with groups.
+    """
+    return _qrels(source, strict, format, check_flag(subtopics, "subtopics"), rows.first())
+
+
+def _qrels(source: Any, strict: bool, format: str | None, by_subtopic: bool, rows: Rows) -> Qrels | JudgmentGroups:
     if by_subtopic and (isinstance(source, JudgmentGroups) or format in GROUPED):
         raise ValueError("subtopics=True cannot be combined with judgment groups")
     if isinstance(source, JudgmentGroups):
@@ -136,75 +160,73 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None,
             raise ValueError(f"{source.source} was read with format={source.format!r}, not {format!r}")
         return source
     if format in GROUPED:
-        groups = _grouped(source, "qrels", check_flag(strict, "strict"), format)
-        warn(groups.passed)
+        groups = _grouped(source, "qrels", check_flag(strict, "strict"), format, rows)
+        warn([note for note in groups.passed if TAKEN not in note])
         return groups
     if by_subtopic:
-        return _by_subtopic(source, "qrels", check_flag(strict, "strict"), format)
-    found = _read(Qrels, source, "qrels", strict, format)
+        return _by_subtopic(source, "qrels", check_flag(strict, "strict"), format, rows)
+    found = _read(Qrels, source, "qrels", strict, format, rows)
     if isinstance(found, Qrels):
         return found
-    starts, names, docs, values, name, _, listed, _ = found
-    whole = np.trunc(values)
-    cut = whole != values
-    for wrong, text in ((cut & strict, "{}: it must be a whole number"),
-                        (~(np.abs(whole) <= 1e9), "{:.0f}: it must lie from -1000000000 to 1000000000")):
+    values, name = found.values, found.source
+    cut = np.trunc(values) != values
+    inside = np.abs(values) <= 1e9
+    for wrong, text in ((cut & inside & (strict and found.whole), "{:g}: it must be a whole number"),
+                        (~inside, "{:.0f}: it must lie from -1000000000 to 1000000000")):
         for row in np.flatnonzero(wrong)[:1]:
-            said = text.format(values[row]) + whose(row, starts, names, docs)
+            said = text.format(values[row]) + whose(row, found.starts, found.names, found.docs)
             raise ValueError(f"{name}: the relevance in row {row} is {said}")
-    if cut.any():
+    if not strict and cut.any():
         warn([f"{name}: {many(int(cut.sum()), 'relevances')} other than a whole number: the fraction is cut off"])
-    return Qrels.from_columns(starts, names, docs, whole, name, None, listed)
+        found = found._replace(values=np.trunc(values))
+    return Qrels.from_columns(*found._replace(ranks=None).held)
 
 
-_TOPIC_QRELS = (*_QRELS, "level")
 _FOR_SUBTOPICS = ("trec", "json", "csv")
-# The names of columns that judgments with groups may have, besides those of `formats`.
-_GROUP = {"group": ("group", "group_id", "judgment_group", "jg"),
-          "subgroup": ("subgroup", "subgroup_id", "judgment_subgroup", "jsg")}  # fmt: skip
+_TOPIC = ("subtopic",)
 
 
-def _grouped(source: Any, name: str, strict: bool, format: str) -> JudgmentGroups:
+def _grouped(source: Any, name: str, strict: bool, format: str, rows: Rows) -> JudgmentGroups:
     """The judgments of a source with judgment groups."""
     kinds = GROUPED[format]
+    more, header = [kind for kind in kinds if "group" in kind], None
     if isinstance(source, str) and is_json(source):
-        source = of_grouped_text(source.encode("utf-8", "surrogateescape"), _QRELS, name, ())
+        source = of_text(source.encode("utf-8", "surrogateescape"), "relevance", name, "json", rows)[0]
     elif isinstance(source, (str, os.PathLike)):
         with opened_text(source) as (name, text):
             if text is not None:
                 held = bytes(text)
-                other = of_grouped_text(held, _QRELS, name, [_GROUP[kind] for kind in kinds if kind in _GROUP])
-                if other is None:
+                form = form_of(held, "relevance", name, rows, more)[0]
+                if form not in ("json", "csv"):
+                    rows.check_no_frame(name)
                     return groups_of_text(held, name, format, strict)
+                other, header = of_text(held, "relevance", name, form, rows, more)
         source = parquet(source) if text is None else other
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # a LazyFrame of polars
     source = list(source) if hasattr(source, "__next__") else source
     if isinstance(source, (list, tuple)) and source and all(hasattr(one, "query_id") for one in source):
-        fields = [next((one for one in names if hasattr(source[0], one)), names[0]) for names in _names(kinds)]
-        source = {field: [getattr(one, field, None) for one in source] for field in fields}
+        fields = {OWN[kind]: next((one for one in USUAL[kind] if hasattr(source[0], one)), OWN[kind]) for kind in kinds}
+        source = {own: [getattr(one, field, None) for one in source] for own, field in fields.items()}
     elif isinstance(source, tuple) and len(source) == len(kinds):
-        source = dict(zip((names[0] for names in _names(kinds)), source, strict=True))
-    keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
-    if not keys or any(isinstance(one, Mapping) for one in keys):
+        source = dict(zip(map(OWN.__getitem__, kinds), source, strict=True))
+    if isinstance(source, Mapping) and header is None and not is_columns(source, rows):
+        rows.check_no_frame(name)
         return groups_of_dicts(source, name, format, strict)
-    return _groups_of_frame(source, name, strict, format)
+    return _groups_of_frame(source, name, strict, format, rows, header)
 
 
-def _names(kinds: Sequence[str]) -> list[tuple[str, ...]]:
-    """The names that the columns may have."""
-    named = {"query": QUERY, "document": DOC, "relevance": _QRELS, **_GROUP}
-    return [named[kind] for kind in kinds]
-
-
-def _groups_of_frame(source: Any, name: str, strict: bool, format: str) -> JudgmentGroups:
+def _groups_of_frame(source: Any, name: str, strict: bool, format: str, rows: Rows,
+                     header: Found | None) -> JudgmentGroups:
     *kinds, _ = GROUPED[format]
     if not isinstance(source, Mapping) and not hasattr(source, "columns") and not hasattr(source, "column_names"):
         raise TypeError(f"{name} is a {type(source).__name__}: format={format!r} takes a path, nested dicts or a frame "
-                        f"with the columns {', '.join(names[0] for names in _names(GROUPED[format]))}")
-    texts = [_ids(_column(source, names, name, ids=True), kind, name)
-             for kind, names in zip(kinds, _names(kinds), strict=True)]  # fmt: skip
-    values = _column(source, _QRELS, name)
+                        f"with the columns {', '.join(OWN[kind] for kind in GROUPED[format])}")
+    source, found = _taken(source, "relevance", rows, name, header, [kind for kind in kinds if "group" in kind])
+    texts = [_ids(_column(source, found.here[kind], name, ids=True), kind, name) for kind in kinds]
+    values: Any = np.ones(len(texts[0]))  # each row counts as level 1, if columns= says so
+    if "relevance" in found.here:
+        values = _column(source, found.here["relevance"], name)
     if len({*map(len, texts), len(values)}) > 1:
         lengths = [many(len(one), "rows") for one in (*texts, values)]
         raise ValueError(f"{name}: its columns have {', '.join(lengths[:-1])} and {lengths[-1]}")
@@ -212,13 +234,14 @@ def _groups_of_frame(source: Any, name: str, strict: bool, format: str) -> Judgm
     numbers = _numbers_of(values, "relevance", name, *whose_row)
     ids = [[encoded(one, kind, name) for one in column] for kind, column in zip(kinds, texts, strict=True)]
     return groups_of_columns(ids, numbers, name, format, strict, lambda row: f"{name}, row {row}",
-                             lambda row: f"{name}: the relevance in row {row}{whose(row, *whose_row)}")
+                             lambda row: f"{name}: the relevance in row {row}{whose(row, *whose_row)}", found)
 
 
-def _by_subtopic(source: Any, name: str, strict: bool, format: str | None) -> Qrels:
+def _by_subtopic(source: Any, name: str, strict: bool, format: str | None, rows: Rows) -> Qrels:
     """The judgments of a source by subtopic."""
     from hitcurve.retrieval.topics import by_subtopic
 
+    header = None
     if format is not None and not isinstance(source, (str, os.PathLike)):
         raise ValueError(f"format={format!r} is only for files, but {name} is a {type(source).__name__}")
     if format not in (None, *_FOR_SUBTOPICS):
@@ -230,33 +253,37 @@ def _by_subtopic(source: Any, name: str, strict: bool, format: str | None) -> Qr
     if isinstance(source, str) and source.startswith("ir_datasets:"):
         name, source = source, of_ir_datasets(source, True)
     elif isinstance(source, str) and is_json(source):
-        source = of_text(source.encode("utf-8", "surrogateescape"), _TOPIC_QRELS, name, "json")
+        source = of_text(source.encode("utf-8", "surrogateescape"), "relevance", name, "json", rows)[0]
     elif isinstance(source, (str, os.PathLike)):
         with opened_text(source) as (name, text):
             if text is not None:
-                source = _topic_text(bytes(text), name, strict, format or ("" if text_of(source) else "json"))
-        if text is None:
-            source = parquet(source)
-    columns, nested = _topic_columns(source, name)
+                held, header = _topic_text(bytes(text), name, strict, rows,
+                                           format or ("" if text_of(source) else "json"))
+        source = parquet(source) if text is None else held
+    columns, found = _topic_columns(source, name, rows, header)
     lines = source["line"] if isinstance(source, _Lines) else None
 
     def place(row: int) -> str:
         return f"row {row}" if lines is None else f"line {lines[row]}"
 
-    where = None if nested else place
+    where = None if found is None else place
     levels = _whole_levels(columns, name, strict, where)
-    return by_subtopic(*columns[:3], levels, name, where)
+    heads, notes = (None, ()) if found is None else (found.heads, found.notes)
+    return by_subtopic(*columns[:3], levels, name, where, heads, notes)
 
 
-def _topic_text(text: bytes, name: str, strict: bool, form: str) -> Any:
-    """The columns or the nested mapping in the text of a file. `form` is its format, if it is known."""
-    looks_like = form_of(text, _TOPIC_QRELS)[0]
-    form = form or looks_like or "trec"
-    if form != "trec":
-        found = of_text(text, _TOPIC_QRELS, name, form, [SUBTOPIC])
-        return _Lines(found) if form == "csv" else found
+def _topic_text(text: bytes, name: str, strict: bool, rows: Rows, form: str) -> tuple[Any, Found | None]:
+    """The columns or the nested mapping in the text of a file, and the columns of its header.
+
+    `form` is the format of the file, if it is known.
+    """
+    looks_like = form or form_of(text, "relevance", name, rows, _TOPIC)[0]
+    if looks_like not in ("trec", ""):
+        found, header = of_text(text, "relevance", name, looks_like, rows, _TOPIC)
+        return (found, None) if header is None else (_Lines(found), header)
+    rows.check_no_frame(name)
     try:
-        return _web_track(text, name, strict)
+        return _web_track(text, name, strict), Found({}, [])
     except ValueError as error:
         if looks_like == "trec" or not re.search(r"\.(csv|tsv|tab|jsonl?)(\.\w+)?$", name, re.IGNORECASE):
             raise
@@ -294,8 +321,8 @@ def _web_track(text: bytes, name: str, strict: bool) -> _Lines:
 _TopicColumns = tuple[list[str], list[str], list[str], Any]
 
 
-def _topic_columns(source: Any, name: str) -> tuple[_TopicColumns, bool]:
-    """The columns query, subtopic, document and level, and whether they come from a nested mapping, without rows."""
+def _topic_columns(source: Any, name: str, rows: Rows, header: Found | None) -> tuple[_TopicColumns, _Taken | None]:
+    """The columns query, subtopic, document and level, and which they are; None for a nested mapping, without rows."""
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # a LazyFrame of polars
     if hasattr(source, "__next__"):
@@ -309,25 +336,28 @@ def _topic_columns(source: Any, name: str) -> tuple[_TopicColumns, bool]:
             columns = (as_column(one, "qrels") if hasattr(one, "__array__") and not hasattr(one, "to_numpy") else one
                        for one in source)
             source = dict(zip(("query_id", "subtopic", "doc_id", "relevance"), columns, strict=True))
-    keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
-    if not keys or any(isinstance(one, Mapping) for one in keys):
-        return _nested_topics(source, name), True
+    if isinstance(source, Mapping) and header is None and not is_columns(source, rows):
+        rows.check_no_frame(name)
+        return _nested_topics(source, name), None
     if not (isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names")):
         raise TypeError(f"{name} is a {type(source).__name__}: with subtopics=True give a path, a dict, a data frame, "
                         "a tuple of four arrays (query, subtopic, document, relevance) or named tuples with subtopics")
-    queries, topics, docs = (_ids(_column(source, names, name, ids=True), names[0], name)
-                             for names in (QUERY, SUBTOPIC, DOC))  # fmt: skip
-    levels = _column(source, _TOPIC_QRELS, name)
+    source, found = _taken(source, "relevance", rows, name, header, _TOPIC)
+    queries, topics, docs = (_ids(_column(source, found.here[role], name, ids=True), OWN[role], name)
+                             for role in ("query", "subtopic", "document"))  # fmt: skip
+    levels: Any = [1] * len(queries)  # each row is relevant
+    if "relevance" in found.here:
+        levels = _column(source, found.here["relevance"], name)
     sizes = [len(column) for column in (queries, topics, docs, levels)]
     if len(set(sizes)) > 1:
         raise ValueError(f"{name}: the columns query, subtopic, document and relevance have {sizes[0]}, {sizes[1]}, "
                          f"{sizes[2]} and {many(sizes[3], 'rows')}")
-    return (queries, topics, docs, levels), False
+    return (queries, topics, docs, levels), found
 
 
 def _topic_records(source: Sequence[Any], name: str) -> dict[str, list[Any]]:
     """The columns of named tuples of ir_measures, ir_datasets or pyndeval."""
-    of_topic = next((one for one in SUBTOPIC if hasattr(source[0], one)), SUBTOPIC[0])
+    of_topic = next((one for one in USUAL["subtopic"] if hasattr(source[0], one)), OWN["subtopic"])
     fields = {"query_id": "query_id", "subtopic": of_topic, "doc_id": "doc_id", "relevance": "relevance"}
     for field in fields.values():
         for row, one in enumerate(source):
@@ -380,7 +410,8 @@ def _ids(column: Any, what: str, name: str) -> list[str]:
     return [decoded(one) if isinstance(one, bytes) else one for one in _texts(column, what, name)]
 
 
-def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> Run:
+def read_run(source: Any, *, strict: bool = True, format: str | None = None,
+             columns: Mapping[str, str | None] | None = None, duplicates: str = "raise") -> Run:
     """Read a run: the documents that a system retrieved, with their scores.
 
     Parameters
@@ -388,17 +419,20 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     source : path, "-", mapping, data frame, list, array or object of another library
         A file may be a TREC run file with the columns query, Q0, document, rank, score and tag. The lines of a query
         may be anywhere in the file. All other sources are those of `read_qrels`, with the column ``score`` in place of
-        relevance, and with a column ``rank`` if you use ``rank_by="rank"``. In a matrix (numpy, torch) or in a list for
-        each query, the best id comes first, and the scores are 0, -1, -2 and so on. A file with three columns and no
-        header is an error unless `format` says what the third column is.
+        relevance, and with a column ``rank`` if you use ``rank_by="rank"``. In a frame without a score, ranks alone
+        make the scores. In a dict ``{query: [document, ...]}`` the best document comes first. In a matrix (numpy,
+        torch) or in a list for each query, the best id comes first, and the scores are 0, -1, -2 and so on. A file with
+        three columns and no header is an error unless `format` says what the third column is.
     strict : bool, default True
         False accepts every line that trec_eval accepts. Columns after the sixth are skipped. A score that is not a
         number counts as the number at its beginning, or as 0 if it has none. A whole score above 2**53 counts as the
-        nearest double. A warning gives the number of such lines. NaN, a score beyond the range of a double, and a
-        document that occurs twice in a query are always errors.
+        nearest double. A warning gives the number of such lines. NaN and a score beyond the range of a double are
+        always errors.
     format : {"trec", "json", "csv", "msmarco", "scores"}, optional
         The format of a file. Default: the first line decides. ``"msmarco"``: query, document and rank; a score is then
         minus the rank. ``"scores"``: query, document and score.
+    columns, duplicates
+        See `read_qrels`.
 
     Returns
     -------
@@ -411,7 +445,7 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     ValueError
         If a line has a wrong number of columns, if a score is not a number, is NaN, is beyond the range of a double, or
         is a whole number that no double holds, or if a document occurs twice in a query; the message names the file and
-        the line. Also if a file changes while it is read.
+        the line. If a column is missing. Also if a file changes while it is read.
 
     Examples
     --------
@@ -421,16 +455,40 @@ def read_run(source: Any, *, strict: bool = True, format: str | None = None) -> 
     >>> hc.read_run([[7, 4, 5], [3, 2, -1]])
     Run('run': 2 queries, 5 documents)
     """
-    found = _read(Run, source, "run", strict, format)
-    return found if isinstance(found, Run) else Run.from_columns(*found)
+    return run_of(source, strict, rows_as(columns, duplicates), format)
+
+
+def run_of(source: Any, strict: bool, rows: Rows, format: str | None = None) -> Run:
+    """The run of a source: see `read_run`."""
+    found = _read(Run, source, "run", strict, format, rows)
+    return found if isinstance(found, Run) else Run.from_columns(*found.held)
 
 
 _Kind = TypeVar("_Kind", Qrels, Run)
-_Columns = tuple["NDArray[np.int64]", list[str], Any, "NDArray[np.float64]", str, "NDArray[np.float64] | None", bool,
-                 str]
 
 
-def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str | None) -> _Kind | _Columns:
+class Columns(NamedTuple):
+    """The columns of a source: `held` are the arguments of `Qrels.from_columns` and `Run.from_columns`."""
+
+    starts: NDArray[np.int64]
+    names: list[str]
+    docs: Any  #: Texts or integers.
+    values: NDArray[np.float64]
+    source: str
+    ranks: NDArray[np.float64] | None = None
+    listed: bool = False
+    tag: str | None = None
+    heads: dict[str, str] | None = None  #: See `Found`.
+    notes: Sequence[str] = ()
+    duplicates: str = "raise"
+    whole: bool = False  #: See `Found`.
+
+    @property
+    def held(self) -> Any:
+        return self[:-1]
+
+
+def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str | None, rows: Rows) -> _Kind | Columns:
     """The judgments or run, if `source` is one or is a TREC file; otherwise the columns of the source."""
     check_flag(strict, "strict")
     if format is not None:
@@ -440,36 +498,42 @@ def _read(kind: type[_Kind], source: Any, name: str, strict: bool, format: str |
             raise ValueError(f"format={format!r} is only for files, but {name} is a {type(source).__name__}")
     if isinstance(source, kind):
         return source
-    if kind is Qrels and isinstance(source, dict):
+    if kind is Qrels and isinstance(source, dict) and not rows.columns:
         judgments = judgments_of(source, name)
         if judgments is not None:
             return judgments
     if isinstance(source, str) and source.startswith("ir_datasets:"):
         name, source = source, of_ir_datasets(source, kind is Qrels)
     elif isinstance(source, str) and is_json(source):
-        return of_other_text(kind, source.encode("utf-8", "surrogateescape"), name, "json")
+        return of_other_text(kind, source.encode("utf-8", "surrogateescape"), name, "json", rows)
     elif isinstance(source, (str, os.PathLike)):
         written = format or ("trec" if text_of(source) else "json")
         with opened_text(source) as (name, text):
             if text is not None and written != "trec":
-                return of_other_text(kind, text, name, written)
+                return of_other_text(kind, text, name, written, rows)
             if text is not None:
                 try:
-                    found = kind.from_buffer(text, name, strict)
+                    found = kind.from_buffer(text, name, strict, rows.duplicates)
                 except ValueError as error:
                     if format is not None:
                         raise
-                    return of_other_text(kind, text, name, error)
-                warn(found.passed)
+                    return of_other_text(kind, text, name, error, rows)
+                rows.check_no_frame(name)
+                warn(found.passed[: len(found.passed) - bool(found.left_out)])
                 return found
-        return columns_of(parquet(source), _QRELS if kind is Qrels else _RUN, name, file_name(name))
-    return columns_of(source, _QRELS if kind is Qrels else _RUN, name)
+        return columns_of(parquet(source), _value(kind), name, rows, file_name(name))
+    return columns_of(source, _value(kind), name, rows)
 
 
-def of_other_text(kind: type[_Kind], text: Any, name: str, how: str | ValueError) -> _Columns:
+def _value(kind: type[_Kind]) -> str:
+    return "relevance" if kind is Qrels else "score"
+
+
+def of_other_text(kind: type[_Kind], text: Any, name: str, how: str | ValueError, rows: Rows) -> Columns:
     """The columns of a text that is not in TREC's format: see `of_text`."""
-    wanted = _QRELS if kind is Qrels else _RUN
-    return columns_of(of_text(text, wanted, name, how), wanted, name, file_name(name))
+    value = _value(kind)
+    source, header = of_text(text, value, name, how, rows)
+    return columns_of(source, value, name, rows, file_name(name), header)
 
 
 def warn(notes: Sequence[str]) -> None:
@@ -490,29 +554,49 @@ def parquet(path: str | os.PathLike[str]) -> Any:
     return table
 
 
-def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | None = None) -> _Columns:
-    """The arguments of `from_columns`; documents are texts or integers. `tag`: the tag if the source has no tag."""
+def columns_of(source: Any, value: str, name: str, rows: Rows = PLAIN, tag: str | None = None,
+               header: Found | None = None) -> Columns:
+    """The arguments of `from_columns`; documents are texts or integers.
+
+    Parameters
+    ----------
+    value
+        "relevance" or "score".
+    tag
+        The tag if the source has no tag.
+    header
+        The columns of the header, if `source` was made from a text with a header.
+    """
     if isinstance(source, Grouped):
-        wanted = "a Run" if value_names[0] == "score" else "judgments"
+        wanted = "a Run" if value == "score" else "judgments"
         raise TypeError(f"{name} is a {type(source).__name__}, not {wanted}: pass its to_dict() to use its numbers")
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         source = source.collect()  # a LazyFrame of polars
-    source, name = shaped(source, value_names, name)
+    source, name = shaped(source, value, name)
     tag = name if tag is None else tag
     if isinstance(source, Listed):
-        values = _numbers_of(source.values, value_names[0], name, source.starts, source.names, source.docs)
-        return source.starts, source.names, source.docs, values, name, None, True, tag
-    keys = [source[key] for key in QUERY if key in source] if isinstance(source, Mapping) else [()]
-    if not keys or any(isinstance(one, Mapping) for one in keys):
-        return *_nested(source, name, value_names is _QRELS), tag
-    query = _column(source, QUERY, name, ids=True)
-    docs = _column(source, DOC, name, ids=True)
-    values = _column(source, value_names, name)
-    ranks = _column(source, ("rank",), name, missing_ok=True)
-    if not len(query) == len(docs) == len(values):
-        raise ValueError(f"{name}: its columns have {len(query)}, {len(docs)} and {many(len(values), 'rows')}")
+        rows.check_no_frame(name)
+        numbers = _numbers_of(source.values, value, name, source.starts, source.names, source.docs)
+        return Columns(source.starts, source.names, source.docs, numbers, name, None, True, tag,
+                       duplicates=rows.duplicates)
+    if isinstance(source, Mapping) and header is None and not is_columns(source, rows):
+        rows.check_no_frame(name)
+        return _nested(source, value, name)._replace(tag=tag, duplicates=rows.duplicates)
+    source, found = _taken(source, value, rows, name, header)
+    heads = found.here
+    query, docs = (_column(source, heads[role], name, ids=True) for role in ("query", "document"))
+    ranks: Any = _column(source, heads["rank"], name) if "rank" in heads else None
+    values: Any = None  # ranks alone make the scores
+    if value in heads:
+        values = _column(source, heads[value], name)
+    elif value == "relevance":
+        values = np.ones(len(query))  # each row is relevant
+    last: Any = ranks if values is None else values
+    if not len(query) == len(docs) == len(last):
+        raise ValueError(f"{name}: its columns have {len(query)}, {len(docs)} and {many(len(last), 'rows')}")
     if ranks is not None and len(ranks) != len(docs):
-        raise ValueError(f"{name}: column 'rank' has {many(len(ranks), 'rows')}, the others have {len(docs)}")
+        raise ValueError(f"{name}: column {heads['rank']!r} has {many(len(ranks), 'rows')}, the others have "
+                         f"{len(docs)}")
     starts: Any
     if isinstance(query, list):
         query = _texts(query, "query", name)
@@ -525,28 +609,76 @@ def columns_of(source: Any, value_names: tuple[str, ...], name: str, tag: str | 
     if isinstance(docs, list):
         docs = _texts(docs, "document", name)
     starts = np.asarray(starts, dtype=np.int64)
-    values = _numbers_of(values, value_names[0], name, starts, names, docs)
     ranks = None if ranks is None else _numbers_of(ranks, "rank", name, starts, names, docs)
-    return starts, names, docs, values, name, ranks, False, tag
+    values = -ranks if values is None else _numbers_of(values, value, name, starts, names, docs)
+    return Columns(starts, names, docs, values, name, ranks, False, tag, found.heads, found.notes, rows.duplicates,
+                   found.whole)
 
 
-def _nested(source: Mapping[Any, Mapping[Any, Any]], name: str, judgments: bool) -> tuple[Any, ...]:
+class _Taken(NamedTuple):
+    """The columns of a source that are read."""
+
+    here: dict[str, str]  #: Their names in what is read: that of a text has names of its own.
+    heads: dict[str, str]  #: This and the others: see `Found`.
+    notes: list[str]
+    whole: bool
+
+
+def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None = None,
+           more: Sequence[str] = ()) -> tuple[Any, _Taken]:
+    """A frame or a mapping that has the columns to read, and which these are. `header`: as for `columns_of`."""
+    labels = list(source) if isinstance(source, Mapping) else getattr(
+        source, "column_names", getattr(source, "columns", None))  # fmt: skip
+    if labels is None:
+        hint = ", such as its to_dict()" if hasattr(source, "to_dict") else ""
+        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict{hint} or a data frame")
+    found = find(labels, value, rows if header is None else PLAIN, name, more=more)
+    if hasattr(source, "fetchnumpy"):  # a relation of DuckDB
+        quoted_names = ['"' + one.replace('"', '""') + '"' for one in dict.fromkeys(found.heads.values())]
+        source = source.project(", ".join(quoted_names)).fetchnumpy()
+    return source, _Taken(found.heads, *(found if header is None else header))
+
+
+def _nested(source: Mapping[Any, Any], value: str, name: str) -> Columns:
+    """The columns of a dict of queries, whose values are dicts of documents, or ids of documents."""
     names = [_id(query, name) for query in source]
-    for query, found in source.items():
-        if not isinstance(found, Mapping):
-            raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents")
+    held: list[Any] = [_documents(query, found, value, name) for query, found in source.items()]
     if len(set(names)) < len(names):
         twice = next(one for i, one in enumerate(names) if one in names[:i])
         raise ValueError(f"{name}: query {twice!r} occurs twice, as text and as a number")
-    starts = np.cumsum([0, *map(len, source.values())], dtype=np.int64)[:-1]
-    docs = list(chain.from_iterable(source.values()))
-    values = list(chain.from_iterable(found.values() for found in source.values()))
-    if judgments and values and isinstance(values[0], Mapping):
+    starts = np.cumsum([0, *map(len, held)], dtype=np.int64)[:-1]
+    docs = list(chain.from_iterable(held))
+    if all(isinstance(found, Mapping) for found in held):
+        values = list(chain.from_iterable(found.values() for found in held))
+    else:  # each document that is listed is relevant, or the first one is the best
+        scores = (1,) * len(docs) if value == "relevance" else range(0, -len(docs), -1)
+        values = list(chain.from_iterable(
+            found.values() if isinstance(found, Mapping) else scores[: len(found)] for found in held))
+    if value == "relevance" and values and isinstance(values[0], Mapping):
         raise TypeError(f"{name}: query {names[0]!r} holds dicts of dicts, not {{document: relevance}}; subtopics=True "
                         "reads judgments by subtopic, read_qrels(..., format='qrels_jg') those of several users")
     if not all(map(str.__instancecheck__, docs)):
         docs = [_id(one, name) for one in docs]
-    return starts, names, docs, _numbers_of(values, "value", name, starts, names, docs), name, None, False
+    return Columns(starts, names, docs, _numbers_of(values, "value", name, starts, names, docs), name)
+
+
+def _documents(query: Any, found: Any, value: str, name: str) -> Any:
+    """The documents of a query, as a mapping or as a list of ids."""
+    if isinstance(found, (Mapping, list, tuple)):
+        first = next(iter(found), None) if not isinstance(found, Mapping) else None
+        if isinstance(first, (list, tuple)):
+            raise TypeError(f"{name}: query {query!r} holds {quoted(first)} in a list: a list has ids alone, and a "
+                            "dict has documents and their values")
+        return found
+    if isinstance(found, Set) and value == "score":
+        raise TypeError(f"{name}: query {query!r} holds a set, which has no order: a run needs a list, the best "
+                        "document first, or a dict of documents and scores")
+    if isinstance(found, Set):
+        return found
+    if getattr(found, "ndim", 0) == 1 and hasattr(found, "tolist"):
+        return found.tolist()
+    raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents, nor a list of "
+                    "their ids")
 
 
 def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
@@ -571,19 +703,10 @@ def _id(value: Any, name: str, what: str = "an id") -> str:
     raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
 
 
-def _column(source: Any, names: tuple[str, ...], name: str, missing_ok: bool = False, ids: bool = False) -> Any:
+def _column(source: Any, label: str, name: str, ids: bool = False) -> Any:
     """A column as a list of texts or as an array of numbers; with `ids`, of whole numbers."""
-    frame = getattr(source, "column_names", getattr(source, "columns", None))
-    listed = source if isinstance(source, Mapping) else frame
-    if listed is None:
-        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict or a data frame")
-    found = next((one for one in names if one in list(listed)), None)
-    if found is None:
-        if missing_ok:
-            return None
-        raise ValueError(f"{name} has no column {names[0]!r}, only {', '.join(map(str, listed))}")
-    shown = f"{name}: column {found!r}"
-    column = _unpacked(source[found], shown)
+    shown = f"{name}: column {label!r}"
+    column = _unpacked(source[label], shown)
     if isinstance(column, np.ndarray):
         one_dimension(column, shown)
         if not np.ma.is_masked(column):

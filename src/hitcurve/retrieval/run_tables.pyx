@@ -116,7 +116,7 @@ cdef int64_t add_missing(RunTables* tables, Scale* scale, const int64_t* levels,
 
 
 cdef object relevant_levels(Judged judged, const int64_t[::1] places):
-    """The distinct levels above 0 that the judgments of these queries have, rising."""
+    """The distinct codes above 0 that the judgments of these queries have, rising."""
     cdef Qrels qrels = judged.qrels
     cdef Py_ssize_t q
     cdef int64_t i
@@ -167,8 +167,8 @@ def run_tables(Judged judged, const int64_t[::1] places, bint tied, bint judged_
         whole(row_starts), whole(above), whole(tied_), whole(hits), whole(pair_starts), <uint32_t*>whole(code), whole(count),
         whole(retrieved), whole(num_hits), whole(num_relevant), whole(missing_starts), <uint32_t*>whole(missing_code),
         whole(missing_count), 0, 0, 0)
-    scale = Scale(whole(values), values.shape[0], least is not None, 0 if least is None else least, whole(of_query),
-                  whole(of_group), <uint32_t*>whole(codes))
+    scale = Scale(whole(values), values.shape[0], least is not None, 0 if least is None else qrels.code_from(least),
+                  whole(of_query), whole(of_group), <uint32_t*>whole(codes))
     memset(&buffers, 0, sizeof(Buffers))
     with nogil:
         tables.pair_starts[0] = 0
@@ -194,4 +194,4 @@ def run_tables(Judged judged, const int64_t[::1] places, bint tied, bint judged_
     table = row_starts, above[:tables.rows], tied_[:tables.rows], hits[:tables.rows], retrieved, num_hits, num_relevant
     pairs = pair_starts[:tables.rows + 1], code[:tables.pairs], count[:tables.pairs]
     missing = missing_starts, missing_code[:tables.missing], missing_count[:tables.missing]
-    return table, np.append(0.0, values), pairs, missing
+    return table, np.append(0.0, qrels.level_at(values) if least is None else values), pairs, missing

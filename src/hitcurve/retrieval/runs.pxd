@@ -31,7 +31,10 @@ cdef class Grouped:
     cdef readonly Names names
     cdef readonly bint integers  # whether the document ids are integers
     cdef readonly bint listed    # whether the queries have no ids of their own, and are numbered in their order
-    cdef readonly list passed    # what strict=False accepted, in sentences
+    cdef readonly list passed    # what strict=False accepted, columns that were found, rows left out; in sentences
+    cdef readonly dict heads     # the names of the columns that it was made from, or None
+    cdef readonly str duplicates  # the argument of `read_qrels`,
+    cdef readonly Py_ssize_t left_out  # and how many rows that left out
     cdef str tag                 # the tag of a run
     cdef bint ranks              # the rank column was read
     cdef bint strict             # the argument with which the text was read
@@ -48,12 +51,16 @@ cdef class Grouped:
     cdef int64_t* first_slot
     cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil
     cdef int finish(self) except -1
+    cdef int leave_out(self) except -1
     cdef Py_ssize_t end_of(self, Py_ssize_t s) noexcept nogil
 
 
 @cython.final
 cdef class Qrels(Grouped):
+    # Levels that are not all whole are held as codes. They rise with the level, and have its sign.
     cdef int64_t* levels         # the levels of each query's documents, falling
+    cdef readonly object scale   # the level of each code, from the lowest code on, or None if levels are their own codes
+    cdef Py_ssize_t zero         # the place of level 0 in the scale
     cdef Qrels texts             # a copy with the text of the integer ids, made on first use
     cdef Names union             # the documents of all queries, each once, made on first use
     cdef dict numbers            # the numbers of the queries, by their ids, made on first use
@@ -61,6 +68,7 @@ cdef class Qrels(Grouped):
     cdef public object topics    # Topics, if documents are judged by subtopic; else None
     cdef int32_t* spare          # an array of zeros with an entry for each query, for the next `Judged`; or NULL
 
+    cdef object set_scale(self, values)
     cdef Names of_any(self)
     cdef int32_t* take_places(self)
     cdef void give_places(self, int32_t* places)

@@ -5,7 +5,9 @@ from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.math cimport isnan
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
+
+from math import ceil
 
 from collections.abc import ItemsView, KeysView, Mapping, ValuesView
 
@@ -41,6 +43,8 @@ cdef extern from "Python.h":
 cdef enum:
     LINES_AT_ONCE = 1 << 17    # between two looks for Ctrl-C
     QUERIES_AT_ONCE = 1 << 10
+
+cdef int64_t MOST_LEVEL = 1LL << 62  # no level is so high
 
 
 def whose(row, starts, list names, docs):
@@ -173,7 +177,8 @@ cdef int raise_document(str source, const char* begin, Py_ssize_t length, Troubl
     what = "has no rank" if problem == TROUBLE_RANK else "has the same rank as another document"
     what += ", but rank_by='rank' needs a rank for each document"
     if problem == TROUBLE_TWICE:
-        what = f"occurs twice in query {query.decode('utf-8', 'backslashreplace')!r}"
+        what = (f"occurs twice in query {query.decode('utf-8', 'backslashreplace')!r}; duplicates='first' keeps the first row, "
+                "duplicates='best' the best")
     raise ValueError(f"{source}: document {shown(text, size)!r} {what}")
 
 
@@ -357,7 +362,7 @@ cdef class Grouped:
         return True
 
     @classmethod
-    def from_buffer(cls, buffer, str source, bint strict=True):
+    def from_buffer(cls, buffer, str source, bint strict=True, str duplicates="raise"):
         """Parse the text of a file. The lines of a query may be anywhere in the text."""
         cdef Grouped self = cls.__new__(cls)
         cdef Parser parser
@@ -369,6 +374,7 @@ cdef class Grouped:
         self.names = Names()
         self.keep = hold(buffer, &self.begin, &self.length)
         self.strict = strict
+        self.duplicates = duplicates
         start_parser(&parser, self.begin, self.length, strict)
         parser.qrels = cls is Qrels
         parser.ranks = self.ranks = not parser.qrels
@@ -391,15 +397,17 @@ cdef class Grouped:
 
     @classmethod
     def from_columns(cls, starts, list names, docs, const double[::1] values, str source, const double[::1] ranks=None,
-                     bint listed=False, str tag=None):
+                     bint listed=False, str tag=None, dict heads=None, notes=(), str duplicates="raise"):
         """Make it from arrays: query ``names[i]`` begins at ``starts[i]``. `listed`: queries stay in this order.
 
-        A run leaves out queries without documents, as a file has no line for them.
+        A run leaves out queries without documents, as a file has no line for them. `heads`, `notes`: the columns of the
+        source, and what there is to say of them.
         """
         cdef Grouped self = cls.__new__(cls)
         cdef bint qrels = cls is Qrels
         cdef Py_ssize_t i, n = values.shape[0]
         cdef const int64_t[::1] start, numbers
+        cdef const double[::1] scores = values
         cdef Doc name
         cdef Doc* doc
         if not qrels:
@@ -408,12 +416,16 @@ cdef class Grouped:
             starts = starts[full]
         self.source = source
         self.tag = source if tag is None else tag
-        self.columns = (starts, names, docs, values, source, ranks, listed, self.tag)  # keeps the texts of the ids in memory
+        # Keeps the texts of the ids in memory.
+        self.columns = (starts, names, docs, values, source, ranks, listed, self.tag, heads, tuple(notes), duplicates)
+        self.heads, self.duplicates = heads, duplicates
         self.listed = listed
         self.names = Names()
         self.integers = not isinstance(docs, list)
-        self.passed = []
+        self.passed = list(notes)
         self.ranks = ranks is not None
+        if qrels:
+            scores = (<Qrels>self).set_scale(values)
         if len(docs) != n:
             raise ValueError(f"{source}: {many(len(docs), 'documents')} and {many(n, 'values')}")
         if not grow(<void**>&self.docs.items, &self.docs.capacity, n, sizeof(Doc)):
@@ -431,7 +443,7 @@ cdef class Grouped:
                 set_integer(doc, numbers[i])
             else:
                 set_object(doc, <list>docs, i, source)
-            doc.score = values[i]
+            doc.score = scores[i]
             if isnan(doc.score) and not qrels:
                 raise ValueError(f"{source}: the score in row {i} is NaN{whose(i, starts, names, docs)}")
             if ranks is not None:
@@ -472,6 +484,8 @@ cdef class Grouped:
             self.docs.capacity = n
         PyMem_RawFree(self.segments)
         self.segments = NULL
+        if self.duplicates != "raise":
+            self.leave_out()
         for q in range(queries):
             self.first_slot[q] = slot if keep else 0
             size = <Py_ssize_t>table_mask(self.offsets[q + 1] - self.offsets[q]) + 1
@@ -499,6 +513,51 @@ cdef class Grouped:
             self.slots = NULL
         return 0
 
+    cdef int leave_out(self) except -1:
+        """Leaves out documents that are in their query already: all but the first, or all but the best."""
+        cdef Py_ssize_t q, i, j, n, start = 0, stop, kept = 0, size = 2
+        cdef uint64_t at, mask
+        cdef bint best = self.duplicates == "best"
+        cdef Doc* docs = self.docs.items
+        cdef uint8_t* out = <uint8_t*>PyMem_RawCalloc(self.docs.size + 1, 1)
+        cdef uint64_t* slots
+        for q in range(self.names.docs.size):
+            size = max(size, <Py_ssize_t>table_mask(self.offsets[q + 1] - self.offsets[q]) + 1)
+        slots = <uint64_t*>PyMem_RawMalloc(size * sizeof(uint64_t))
+        if out is NULL or slots is NULL:
+            PyMem_RawFree(out)
+            PyMem_RawFree(slots)
+            raise MemoryError
+        with nogil:
+            for q in range(self.names.docs.size):
+                stop = self.offsets[q + 1]
+                n = stop - start
+                mask = table_mask(n)
+                memset(slots, 0, (mask + 1) * sizeof(uint64_t))
+                for i in range(n):
+                    at = find_slot(slots, mask, docs + start, &docs[start + i])
+                    j = i if slots[at] == 0 else place_in(slots[at])
+                    if j < i and not (best and docs[start + i].score > docs[start + j].score):
+                        out[start + i] = True
+                        continue
+                    out[start + j] = j < i
+                    slots[at] = (docs[start + i].hash >> 32 << 32) | <uint64_t>(i + 1)
+                self.offsets[q] = kept
+                for i in range(start, stop):
+                    if not out[i]:
+                        docs[kept] = docs[i]
+                        kept += 1
+                start = stop
+            self.offsets[self.names.docs.size] = kept
+        PyMem_RawFree(out)
+        PyMem_RawFree(slots)
+        self.left_out = self.docs.size - kept
+        if self.left_out > 0:
+            self.passed.append(f"{self.source}: {many(self.left_out, 'rows')} left out: the query has the document in "
+                               f"another row (duplicates={self.duplicates!r})")
+        self.docs.size = kept
+        return 0
+
     cdef inline Py_ssize_t end_of(self, Py_ssize_t s) noexcept nogil:
         return self.segments[s + 1].start if s + 1 < self.num_segments else self.docs.size
 
@@ -518,7 +577,7 @@ cdef class Grouped:
             return judgments_or_run, (type(self).__name__, np.asarray(starts), names, docs, np.asarray(values), source,
                                       None if ranks is None else np.asarray(ranks), *rest)
         return judgments_or_run, (type(self).__name__, PyBytes_FromStringAndSize(self.begin, self.length), self.source,
-                                  self.strict)
+                                  self.strict, self.duplicates)
 
     def __repr__(self):
         what = "judgments" if isinstance(self, Qrels) else "documents"
@@ -598,6 +657,7 @@ cdef class Qrels(Grouped):
         if n == 0:
             raise ValueError(f"{self.source}: there are no judgments")
         Grouped.finish(self)
+        n = self.docs.size
         self.levels = <int64_t*>PyMem_RawMalloc(n * sizeof(int64_t))
         spare = <int64_t*>PyMem_RawMalloc(n * sizeof(int64_t))
         if self.levels is NULL or spare is NULL:
@@ -612,6 +672,35 @@ cdef class Qrels(Grouped):
                 self.levels[i] = -self.levels[i]
         PyMem_RawFree(spare)
         return 0
+
+    cdef object set_scale(self, values):
+        """The values, or codes in place of levels that are not all whole."""
+        levels = np.asarray(values)
+        if (np.trunc(levels) == levels).all():
+            return values
+        self.scale = np.unique(np.append(levels, 0.0))
+        self.zero = np.searchsorted(self.scale, 0.0)
+        return (np.searchsorted(self.scale, levels) - self.zero).astype(np.float64)
+
+    def code_from(self, level):
+        """The lowest code of this level or a higher level."""
+        if self.scale is None:
+            return max(-MOST_LEVEL, min(ceil(level), MOST_LEVEL))
+        return int(np.searchsorted(self.scale, float(level))) - self.zero
+
+    def code_at(self, level):
+        """The code of this level, or a code that no document has."""
+        code = self.code_from(level)
+        return code if self.scale is None or self.level_at(code) == level else MOST_LEVEL
+
+    def level_at(self, code):
+        """The level of a code, or of an array of codes; infinite for a code beyond the highest."""
+        return code if self.scale is None else np.append(self.scale, np.inf)[code + self.zero].tolist()
+
+    @property
+    def gains(self):
+        """The level of each code from 0 up; None if levels are their own codes."""
+        return None if self.scale is None else self.scale[self.zero:]
 
     cdef dict places(self):
         """The number of each query, by its id."""
@@ -639,17 +728,18 @@ cdef class Qrels(Grouped):
         for q in range(self.names.docs.size):
             if self.offsets[q] < self.offsets[q + 1]:
                 most = max(most, self.levels[self.offsets[q]])
-        return most
+        return self.level_at(most)
 
-    def num_relevant(self, int64_t level):
+    def num_relevant(self, level):
         """The number of documents of each query with this level or a higher level."""
         cdef Py_ssize_t q, i
+        cdef int64_t least = self.code_from(level)
         cdef cnp.ndarray found = cnp.PyArray_ZEROS(1, [self.names.docs.size], cnp.NPY_INT64, 0)
         cdef int64_t* numbers = <int64_t*>cnp.PyArray_DATA(found)
         with nogil:
             for q in range(self.names.docs.size):
                 i = self.offsets[q]
-                while i < self.offsets[q + 1] and self.levels[i] >= level:
+                while i < self.offsets[q + 1] and self.levels[i] >= least:
                     i += 1
                 numbers[q] = i - self.offsets[q]
         return found
@@ -807,8 +897,8 @@ cdef class Judged:
         """The rows (rank, above, tied, level) of a query."""
         cdef Py_ssize_t i
         cdef Section section = self.section(query)
-        return [(self.rows.items[i].rank, self.rows.items[i].above, self.rows.items[i].tied, self.rows.items[i].level)
-                for i in range(section.first, section.last)]
+        return [(self.rows.items[i].rank, self.rows.items[i].above, self.rows.items[i].tied,
+                 self.qrels.level_at(self.rows.items[i].level)) for i in range(section.first, section.last)]
 
     @property
     def ties(self):
@@ -966,7 +1056,7 @@ def judge_buffer(Qrels qrels, text, str source, str order="score", bint single=F
 
 def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int64_t[::1] ids,
                    const double[::1] scores, str source, str order="score", bint single=False,
-                   str tag=None):
+                   str tag=None, list notes=None):
     """The judged documents of a run in arrays. Each query occurs once. The last entry of `starts` is the end."""
     cdef Judged judged = Judged.start(qrels, source, source if tag is None else tag, order, single)
     cdef Scratch scratch = Scratch()
@@ -975,6 +1065,7 @@ def judge_integers(Qrels qrels, const int64_t[::1] starts, list names, const int
     cdef Py_ssize_t s, i, n, query
     cdef int64_t begin
     cdef Trouble problem = NO_TROUBLE
+    judged.passed = notes or []
     for s in range(len(names)):
         set_object(&name, names, s, source)
         query = qrels.names.find(&name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,10 +50,12 @@ class Topics(NamedTuple):
 
 
 def by_subtopic(queries: list[str], topics: list[str], docs: list[str], levels: list[int], source: str,
-                place: Callable[[int], str] | None = None) -> Qrels:  # fmt: skip
+                place: Callable[[int], str] | None = None, heads: dict[str, str] | None = None,
+                notes: Sequence[str] = ()) -> Qrels:  # fmt: skip
     """Judgments from four columns: the query, the subtopic, the document and the level of each row.
 
-    `place` gives the name of a row for an error: its number, or that of its line.
+    `place` gives the name of a row for an error: its number, or that of its line. `heads`, `notes`: the columns of the
+    source, and what there is to say of them.
 
     Raises
     ------
@@ -88,10 +90,10 @@ def by_subtopic(queries: list[str], topics: list[str], docs: list[str], levels: 
              for query, of_query in held.items()]  # fmt: skip
     pool = (np.cumsum([0, *map(len, pools)], dtype=np.int64), np.array([one for of in pools for one in of], np.int64))
     values = np.array([highest[one] if one > 0 else one for one in coded], np.float64)
-    found = Qrels.from_columns(starts, list(held), ids, values, source)
+    found = Qrels.from_columns(starts, list(held), ids, values, source, heads=heads, notes=notes)
     codes = Qrels.from_columns(starts, list(held), list(ids), np.array(coded, np.float64), source)
     found.topics = Topics(codes, np.array(highest, np.int64), sets, names, pool,
-                          (queries, topics, docs, levels, source))  # fmt: skip
+                          (queries, topics, docs, levels, source, None, heads, tuple(notes)))  # fmt: skip
     return found
 
 

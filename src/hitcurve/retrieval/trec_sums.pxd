@@ -65,6 +65,7 @@ cdef struct Asked:
     bint needs_relevant    # whether the value of a query without a relevant document is 0
     int64_t k              # cutoff rank, or -1
     int64_t rel            # the lowest level that is relevant
+    const double* scale    # the level of each code from 0 up, or NULL if levels are their own codes
     double x               # beta, persistence, or the multiple of R
     Normalize norm
     Rounding rounding

@@ -15,6 +15,10 @@ from hitcurve._kernel.memory cimport grow
 
 # ---------------------------------------------------------------------------------------------------------- arrangement
 
+cdef inline double level_of(const Asked* asked, int64_t code) noexcept nogil:
+    return <double>code if asked.scale is NULL or code <= 0 else asked.scale[code]
+
+
 cdef inline double gain_of(const Asked* asked, int64_t level) noexcept nogil:
     cdef Py_ssize_t i
     if level < 0:
@@ -22,7 +26,7 @@ cdef inline double gain_of(const Asked* asked, int64_t level) noexcept nogil:
     for i in range(asked.num_gains):
         if asked.gain_levels[i] == level:
             return asked.gains[i]
-    return exp2(<double>level) - 1.0 if asked.exponential else <double>level
+    return exp2(level_of(asked, level)) - 1.0 if asked.exponential else level_of(asked, level)
 
 
 cdef inline double rank_key(const Asked* asked, int64_t level) noexcept nogil:
@@ -676,12 +680,14 @@ cdef double normalized_gain(const Query* query, const Asked* asked, Buffers* buf
 cdef double rbp(const Query* query, const Asked* asked, Buffers* buffers) noexcept nogil:
     cdef Py_ssize_t i
     cdef int64_t rank = 1, level
-    cdef double weight = 1.0, total = 0.0, gain, most = max(1.0, <double>query.levels[0]) if query.num_judged > 0 else 1.0
+    cdef double weight = 1.0, total = 0.0, gain, most = 1.0
+    if query.num_judged > 0:
+        most = max(most, level_of(asked, query.levels[0]))
     for i in range(query.num_rows):
         if asked.k >= 0 and query.rows[i].rank > asked.k:
             break
         level = query.rows[i].level
-        gain = max(<double>level, 0.0) / most if asked.scaled else <double>(level >= asked.rel)
+        gain = max(level_of(asked, level), 0.0) / most if asked.scaled else <double>(level >= asked.rel)
         if gain == 0.0:
             continue
         while rank < query.rows[i].rank and weight > 0.0:
@@ -713,7 +719,7 @@ cdef double err(const Query* query, const Asked* asked, Buffers* buffers) noexce
     for i in range(query.num_rows):
         if asked.k >= 0 and query.rows[i].rank > asked.k:
             break
-        stop_at(&state, stop_chance(<double>query.rows[i].level, asked.top), query.rows[i].rank)
+        stop_at(&state, stop_chance(level_of(asked, query.rows[i].level), asked.top), query.rows[i].rank)
     return state.total
 
 
