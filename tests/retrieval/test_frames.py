@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve.cli.main import main
 
 MEASURES = ["AP", "AP@3", "nDCG@3", "nDCG", "P@2", "R@2", "RR", "Success@2", "Rprec", "RBP(p=0.5)", "ERR(max=5)@3",
             "Q@4", "Bpref", "F@2", "NumRel", "NumRelRet"]  # fmt: skip
@@ -619,3 +620,68 @@ def test_names_that_loggers_take():
     assert list(found.means) == asked
     assert all(re.fullmatch(r"[\w\-./ ]+", name) for name in found.means)
     assert found.means["ndcg_cut_10"] == found.means["nDCG@10"]
+
+
+# ------------------------------------------------------------------------------------------------------------- command
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, columns in (("test.csv", renamed(TEST, user="customer")), ("model.csv", PREDICTED)):
+        rows = (tuple(columns), *zip(*columns.values(), strict=True))
+        (tmp_path / name).write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    return tmp_path
+
+
+def test_the_command_and_groups_or_subtopics(tmp_path, capsys):
+    rows = [*zip(*OF_USERS.values(), strict=True)]
+    (tmp_path / "lines").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    (tmp_path / "of.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in (tuple(OF_USERS), *rows)))
+    (tmp_path / "run.csv").write_text("customer,item,score\nq,b,1\nq,a,0.5\nr,a,0.5\nr,a,0.25\n")
+    run = {"q": {"b": 1.0, "a": 0.5}, "r": {"a": 0.5}}
+    columns = "query=customer,group=sort,subgroup=part,subtopic=sort,relevance=stars"
+    groups = hc.evaluate(hc.read_qrels(BY_SORT, format="prefs"), run, "Pref")["Pref"]
+    topics = hc.evaluate(SORTED, run, "alpha_nDCG@1", subtopics=True)["alpha_nDCG@1"]
+    prefs = ["-R", "prefs", "-m", "Pref"]
+    for of, how, wanted in (("lines", prefs, groups), ("of.csv", prefs, groups),
+                            ("of.csv", ["--subtopics", "-m", "alpha_nDCG@1"], topics)):  # fmt: skip
+        files = [str(tmp_path / of), str(tmp_path / "run.csv")]
+        more = ["--format", "json", "--columns", columns, "--duplicates", "best"]
+        assert main(["trec", *files, *how, *more]) == 3  # a row was left out
+        assert list(json.loads(capsys.readouterr().out)["runs"][0]["means"].values()) == [wanted]
+    assert main(["trec", *files, "--subtopics", "-m", "AP", "--columns", "query=customer,subtopic=srt"]) == 1
+    assert "has no column 'srt', which --columns names as the subtopic" in capsys.readouterr().err
+
+
+def test_the_command(files, capsys):
+    command = ["trec", "test.csv", "model.csv", "-m", "nDCG@3", "P@2", "-l", "3.5", "--format", "csv"]
+    assert main([*command, "--columns", "query=customer,document=item"]) == 0
+    out, err = capsys.readouterr()
+    wanted = hc.evaluate(JUDGED, RUN, ["nDCG@3", "P@2"], relevance_level=3.5).means
+    cells = out.splitlines()[1].split(",")[-2:]
+    assert list(map(float, cells)) == pytest.approx(list(wanted.values()), abs=1e-4)
+    assert [line for line in err.splitlines() if "columns" in line] == [
+        "hitcurve: note: test.csv: columns found by their names: 'rating' as the relevance",
+        "hitcurve: note: model.csv: columns found by their names: 'user' as the query, 'prediction' as the score"]
+    with open("model.csv", "a") as file:
+        file.write("u3,y,0.5\n")
+    assert main([*command, "--columns", "query=customer", "--columns", "relevance="]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "hitcurve: error: model.csv: document 'y' occurs twice in query 'u3'; --duplicates first keeps the first row, "
+        "--duplicates best the best")
+    assert main([*command, "--columns", "query=customer,relevance=", "--duplicates", "best"]) == 3
+    assert "hitcurve: warning: model.csv: 1 row left out: the query has the document" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("more", "status", "problem"), [
+    ([], 1, "test.csv has no column 'query_id', only customer, item, rating: name the column with --columns query=..."),
+    (["--columns", "query=customr"], 1, "test.csv has no column 'customr', which --columns names as the query, only "
+     "customer, item, rating; near names: 'customer'"),
+    (["--columns", "customer"], 2, "--columns: 'customer': write what the column holds and its name, as in query=user"),
+    (["--columns", "user=query"], 2, "--columns: columns has the key 'user': the keys are 'query', 'document'"),
+    (["-l", "many"], 2, "argument -l: 'many' is not a number"),
+])  # fmt: skip
+def test_what_the_command_refuses(files, capsys, more, status, problem):
+    assert main(["trec", "test.csv", "model.csv", "-m", "P@1", *more]) == status
+    assert problem in capsys.readouterr().err

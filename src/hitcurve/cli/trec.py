@@ -25,11 +25,13 @@ from hitcurve.cli.common import (
     refuse,
     resamples,
     save_picture,
+    say,
     seed,
     warn,
     whole,
     write_page,
 )
+from hitcurve.retrieval.frames import DUPLICATES, TAKEN, rows_as
 from hitcurve.retrieval.trec_eval import Entry, expand
 from hitcurve.shown.board import best_first
 from hitcurve.shown.grid import number
@@ -80,6 +82,29 @@ _RULES = ("docid", "expected", "worst", "best")
 _ORDERS = ("score", "listed", "rank")
 _GROUPED = {"prefs": ("Pref", "PairPref", "GroupPref"), "qrels_prefs": ("Pref", "PairPref", "GroupPref"),
             "qrels_jg": ("AP", "P@10")}  # formats with judgment groups, and the measures without -m
+def _level(text: str) -> float:
+    """A level of relevance, such as a rating."""
+    try:
+        return int(text) if text.lstrip("+-").isdigit() else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+class _Columns(argparse.Action):
+    """Take the columns of --columns, such as ``query=user,document=item``."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        try:
+            for text in values.split(","):
+                role, mark, name = text.partition("=")
+                if not mark:
+                    raise ValueError(f"{text!r}: write what the column holds and its name, as in query=user")
+                namespace.columns = {**namespace.columns, role: name or None}
+            rows_as(namespace.columns, "raise")
+        except ValueError as error:
+            raise argparse.ArgumentError(self, str(error)) from None
+
+
 _PAPER = ("markdown", "latex")
 _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _MISSING = {"choices": ("zero", "skip", "raise"), "default": "zero"}
@@ -98,7 +123,11 @@ _OPTIONS: tuple[Option, ...] = (
     ("-R", "FORMAT", "format of QRELS: qrels (default), prefs, qrels_prefs, qrels_jg",
      {"dest": "qrels_format", "choices": ("qrels", *_GROUPED), "default": "qrels"}),
     ("-l", "LEVEL", "the lowest level that counts as relevant (default: 1)",
-     {"dest": "relevance_level", "type": int, "default": 1}),
+     {"dest": "relevance_level", "type": _level, "default": 1}),
+    ("--columns", "NAMES", "columns of CSV, Parquet: query=user,document=item (default: usual)",
+     {"action": _Columns, "default": {}}),
+    ("--duplicates", "HOW", "a document twice in a query: raise (default), first, best",
+     {"choices": DUPLICATES, "default": "raise"}),
     ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
     ("--empty", "HOW", "queries without relevant items: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "leave out unjudged documents (default: they are not relevant)", {}),
@@ -222,20 +251,22 @@ def _run(options: argparse.Namespace) -> str:
     """Measure and print. Exits with `_LEFT_OUT` if something was left out."""
     from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluator import evaluate
-    from hitcurve.retrieval.reading import read_qrels
+    from hitcurve.retrieval.reading import qrels_of
 
     entries = _checked(options)
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the evaluations hold these warnings too
         grouped = options.qrels_format if options.qrels_format in _GROUPED else None
-        qrels = read_qrels(options.qrels, strict=not options.lenient, format=grouped,
-                           subtopics=options.subtopics)
+        qrels = options.qrels
+        if grouped:
+            qrels = qrels_of(qrels, not options.lenient, False, rows_as(options.columns, options.duplicates), grouped)
         found = evaluate(
             qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,
             scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only,
             relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
+            subtopics=options.subtopics, columns=options.columns, duplicates=options.duplicates,
             workers=options.workers, progress=Progress().on,
         )  # fmt: skip
     evaluations = found if isinstance(found, list) else [found]
@@ -365,9 +396,10 @@ def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:
     for name, one in zip(runs.names, runs.evaluations, strict=True):
         for note in one.notes:
             where, _, what = note.partition(": ")
-            add(_COUNTS.sub("", what), where, what)
-        # Two notes do not mean that something was left out: contradicting scores, and a run without documents.
-        left |= len(one.notes) > (one.counts["contradicting"] > 0) + (one.counts["retrieved"] == 0)
+            add(f"{where == options.qrels} {what}" if TAKEN in note else _COUNTS.sub("", what), where, what)
+        # Notes on columns, contradicting scores and a run without documents do not mean that something was left out.
+        lost = len(one.notes) - sum(TAKEN in note for note in one.notes)
+        left |= lost > (one.counts["contradicting"] > 0) + (one.counts["retrieved"] == 0)
         for kind, where, what, how in (
             ("missing", name, f"of {options.qrels} missing", options.missing),
             ("extra", name, "without judgments", "skip"),
@@ -387,5 +419,9 @@ def _say_what_is_left_out(options: argparse.Namespace, runs: Runs) -> bool:
             add("ties", name, f"ties change the means: {', '.join(shown)}{more} (see --ties)")
     for found in said.values():
         (where, what), alike = found[0], len(set(found))
-        warn([f"{where}{f', first of {alike} such runs' if alike > 1 else ''}: {what}"])
+        line = f"{where}{f', first of {alike} such runs' if alike > 1 else ''}: {what}"
+        if TAKEN in line:
+            say(f"hitcurve: note: {line}")
+        else:
+            warn([line])
     return left
