@@ -5,7 +5,7 @@ import re
 
 NEEDS = {
     "matplotlib": r"\.plot\(|plot_(curves|evaluations|figure)\(|--plot ",
-    "pandas": r"to_pandas\(",
+    "pandas": r"to_pandas\(|import pandas",
     "polars": r"to_polars\(",
     "pyarrow": r"import pyarrow|_parquet\(|^\$ hitcurve table ",
     "rdkit": r"^from rdkit",
