@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from hitcurve.report.runs import Runs
     from hitcurve.retrieval.evaluation import Evaluation
+    from hitcurve.statistics.comparison import Comparison
 
 __all__ = ["figures", "runs_page"]
 

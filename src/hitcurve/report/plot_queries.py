@@ -573,7 +573,7 @@ def runs_pictures(names: Sequence[str], evaluations: Sequence[Evaluation],
             what = f"Mean {measure} with its interval. These intervals do not say which differences are significant."
             systems = sorted(comparison.systems, key=lambda one: names.index(one.system))
             draw = partial(plot_comparison, replace(comparison, systems=tuple(systems)), "systems", measure=measure)
-        return [RunsPicture(draw, _height(len(named)), what)]
+        return [Picture(draw, _height(len(named)), what)]
     high = 4.5 + 0.11 * min(len(named), _MOST_ROWS)
     what = "The mean over queries of interpolated precision: the greatest precision at this recall or a higher recall."
     found = [Picture(partial(plot_evaluations, named, "precision-recall"), high, what)]

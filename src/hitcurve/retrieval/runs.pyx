@@ -198,13 +198,15 @@ cdef Py_ssize_t place_of(Grouped self, object query) except -2:
 
 
 cdef dict docs_of(Grouped self, Py_ssize_t query):
-    """The documents of a query with their levels, which are whole, or their scores."""
-    cdef Py_ssize_t i
+    """The documents of a query with their levels or scores."""
+    cdef Py_ssize_t i, first = self.offsets[query], end = self.offsets[query + 1]
     if isinstance(self, Qrels):
+        if (<Qrels>self).scale is not None:
+            levels = self.level_at(np.array([<int64_t>self.docs.items[i].score for i in range(first, end)], np.int64))
+            return {doc_text(&self.docs.items[i]): levels[i - first] for i in range(first, end)}
         return {doc_text(&self.docs.items[i]): <int64_t>self.docs.items[i].score
-                for i in range(self.offsets[query], self.offsets[query + 1])}
-    return {doc_text(&self.docs.items[i]): self.docs.items[i].score
-            for i in range(self.offsets[query], self.offsets[query + 1])}
+                for i in range(first, end)}
+    return {doc_text(&self.docs.items[i]): self.docs.items[i].score for i in range(first, end)}
 
 
 cdef class Grouped:
@@ -302,7 +304,7 @@ cdef class Grouped:
         found = {"query_id": queries,
                  "doc_id": [doc_text(&self.docs.items[i], b"backslashreplace") for i in range(n)]}
         if isinstance(self, Qrels):
-            return {**found, "relevance": values.astype(np.int64)}
+            return {**found, "relevance": self.level_at(values.astype(np.int64))}
         found["score"] = values
         if self.ranks and not np.isnan(ranks).any():
             found["rank"] = ranks.astype(np.int64) if (ranks == np.trunc(ranks)).all() else ranks
@@ -590,9 +592,9 @@ cdef class Grouped:
 cdef class Qrels(Grouped):
     """Relevance judgments: a mapping ``{query: {document: level}}``. `hitcurve.read_qrels` makes judgments.
 
-    Ids are strings, and levels are whole numbers. A query may have no documents. Each lookup makes a new dict, so the
-    judgments never change. With judgments by subtopic a level is the highest level over the subtopics. Equality compares
-    queries, documents and levels with those of any mapping.
+    Ids are strings. Levels are whole numbers, or floats if the level of a document has a fraction. A query may have no
+    documents. Each lookup makes a new dict, so the judgments never change. With judgments by subtopic a level is the
+    highest level over the subtopics. Equality compares queries, documents and levels with those of any mapping.
     """
 
     def __dealloc__(self):
