@@ -79,7 +79,8 @@ class Leaderboard(Means):
     >>> runs = {"mine": {"a": 2.0, "b": 1.0}, "other": {"a": 1.0, "b": 2.0}, "same": {"a": 9.0}}
     >>> found = hc.evaluate(qrels, {name: dict.fromkeys(qrels, run) for name, run in runs.items()}, "AP")
     >>> board = hc.Leaderboard(found, sort="AP", letters=True, rng=0)
-    >>> print(*str(board).splitlines()[:4], sep="\n")
+    >>> for line in str(board).splitlines()[:4]:
+    ...     print(line)
     #  system       AP
     a  mine    *1.0000* c
     b  same    *1.0000* c
