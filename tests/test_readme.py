@@ -135,7 +135,7 @@ def test_speed():
         return {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[2:]}
 
     few, whole = rows(README), rows((ROOT / "docs" / "speed.md").read_text(encoding="utf-8"))
-    assert len(few) == 6
+    assert len(few) == 4
     for task, row in few.items():
         for library, shown in row.items():
             assert re.sub(r" \(.*\)", "", whole[task][library]) == shown
