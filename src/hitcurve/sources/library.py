@@ -312,12 +312,7 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
     ids = ids.combine_chunks()
     labels = None if False in labelled else np.concatenate([one for _, _, one, _ in parts])
     if known is not None:
-        active = numbers_of(pc.is_in(ids, value_set=strings(sorted({one.strip() for one in known}))))
-        if labels is not None and (wrong := labels != active).any():
-            at = int(np.argmax(wrong))
-            raise ValueError(f"{parts[0][0]}: the label of {quoted(ids[at].as_py())} is {labels[at]}, but the id is "
-                             f"{'' if active[at] else 'not '}in the list of the actives")
-        labels = active
+        labels = _known(ids, labels, known, parts[0][0])
     if labels is None and actives is None:
         raise ValueError(f"{parts[0][0]}: the {'levels' if graded else 'labels'} of its compounds are not known: "
                          + ("give a file with a column of the levels" if graded else _NEEDS))
@@ -328,6 +323,25 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
         for name in dict.fromkeys(names.tolist()):
             rows = np.flatnonzero(names == name)
             targets[name] = ids.take(pa.array(rows)), None if labels is None else labels[rows]
+    _check_once(targets, ' and '.join(name for name, _, _, _ in parts))
+    if actives is not None and labels is not None and actives != np.count_nonzero(labels):
+        raise ValueError(f"num_actives is {actives:,}, but {np.count_nonzero(labels):,} compounds of the library "
+                         "are labelled as active: leave it out")
+    return Library(targets, None, None if labels is not None else actives, graded, grouped)
+
+
+def _known(ids: Any, labels: NDArray[Any] | None, known: Sequence[str], shown: str) -> NDArray[Any]:
+    """The labels of compounds whose actives are listed. Labels in the files must not contradict the list."""
+    active: NDArray[Any] = numbers_of(pc.is_in(ids, value_set=strings(sorted({one.strip() for one in known}))))
+    if labels is not None and (wrong := labels != active).any():
+        at = int(np.argmax(wrong))
+        raise ValueError(f"{shown}: the label of {quoted(ids[at].as_py())} is {labels[at]}, but the id is "
+                         f"{'' if active[at] else 'not '}in the list of the actives")
+    return active
+
+
+def _check_once(targets: dict[str | None, tuple[Any, Any]], shown: str) -> None:
+    """Raise an error if an id comes twice in a group."""
     for target, (some, _) in targets.items():
         counted = some.dictionary_encode()
         number = np.bincount(numbers_of(counted.indices), minlength=1)
@@ -335,13 +349,9 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
             first = counted.dictionary[int(np.argmax(number > 1))].as_py()
             of = "" if target is None else f" of group {target!r}"
             again = int(np.count_nonzero(number > 1))
-            raise ValueError(f"{' and '.join(name for name, _, _, _ in parts)}: {many(again, 'ids', ',')} (such as "
+            raise ValueError(f"{shown}: {many(again, 'ids', ',')} (such as "
                              f"{quoted(first)}{of}) {'comes' if again == 1 else 'come'} more than once: name each "
                              "compound once")  # fmt: skip
-    if actives is not None and labels is not None and actives != np.count_nonzero(labels):
-        raise ValueError(f"num_actives is {actives:,}, but {np.count_nonzero(labels):,} compounds of the library "
-                         "are labelled as active: leave it out")
-    return Library(targets, None, None if labels is not None else actives, graded, grouped)
 
 
 def actives_of(library: Library, column: Any) -> list[str]:
