@@ -441,11 +441,11 @@ class Evaluation(Evaluated):
         """
         queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
                    for i, query in enumerate(self.query_ids)}
-        fields = self._fields()
+        fields = self._but_values()
         last = {field: fields.pop(field) for field in _PLAIN[5:]}  # the long texts come last
         return {**fields, "queries": queries, **last}
 
-    def _fields(self) -> dict[str, Any]:
+    def _but_values(self) -> dict[str, Any]:
         """All but the values."""
         own = {name: one for one, name in self.means.asked.items()}
         return {**{field: getattr(self, field) for field in _PLAIN},
@@ -454,7 +454,7 @@ class Evaluation(Evaluated):
 
     @classmethod
     def _of_fields(cls, fields: dict[str, Any], query_ids: list[str], values: dict[str, Any]) -> Self:
-        """The evaluation with these `_fields` and values. It has no documents."""
+        """The evaluation with these `_but_values` and values. It has no documents."""
         asked = {one: name for name, one in fields["measures"].items()}
         means = {name: math.nan if mean is None else float(mean) for name, mean in fields["means"].items()}
         others: dict[str, Any] = {field: fields[field] for field in _PLAIN} | dict.fromkeys(_FUNCTIONS, _not_held)
@@ -548,7 +548,7 @@ class Evaluation(Evaluated):
         """
         from hitcurve.retrieval.stored import write_parquet
 
-        write_parquet(path, self._fields(), self.query_ids, self._columns())
+        write_parquet(path, self._but_values(), self.query_ids, self._columns())
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> Self:
