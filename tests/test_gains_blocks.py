@@ -519,7 +519,7 @@ def test_table_of_levels_by_default(command):
     assert status == 0
     lines = [line.split() for line in out.splitlines() if line]
     usual = ["nDCG", "nDCG@10", "nDCG@100", "AP", "RR"]
-    assert lines[1] == ["group", "items", "relevant", *usual]
+    assert lines[1] == ["query", "items", "relevant", *usual]
     curves = hc.GainCurves(columns["level"], columns["score"], qid=columns["query"])
     assert lines[2] == ["a", "4", *lines[2][2:3], f"{curves.ndcg()[0]:.4f}", *lines[2][4:]]
     assert lines[5][:4] == ["measure", "mean", "of", "2"]

@@ -433,8 +433,9 @@ def _absent(docked: _Docked, rows: int, relevant: int, graded: bool) -> tuple[in
     if docked.size is not None and docked.actives is not None:
         number, actives = docked.size - rows, docked.actives - relevant
         if not 0 <= actives <= number:
-            raise ValueError(f"library has {docked.size:,} items and {docked.actives:,} of them are relevant, but the "
-                             f"DataFrame has {many(rows, 'rows', ',')}, of which {relevant:,} {are(relevant)} relevant")
+            raise ValueError(f"library has {many(docked.size, 'items', ',')} and {docked.actives:,} of them are "
+                             f"relevant, but the DataFrame has {many(rows, 'rows', ',')}, of which {relevant:,} "
+                             f"{are(relevant)} relevant")
         return number, actives, np.empty(0)
     if graded:
         levels = docked.absent.select("level").toArrow().column(0).to_numpy()
