@@ -187,8 +187,7 @@ class Subtopics(_Curve):
 
     def _mean(self, bundle: Bundle, values: Any, weights: Any) -> Any:
         """The weighted mean of the values of the subtopics. A query without weight has NaN."""
-        of_query = np.repeat(np.arange(bundle.starts.shape[0] - 1), bundle.sizes)
-        each = weights[of_query % weights.shape[0], bundle.subtopic][:, None]
+        each = _weight_of_each(bundle, weights)
         total = _sums(bundle, each)
         with np.errstate(invalid="ignore", divide="ignore"):
             return _sums(bundle, np.where(each > 0, each * values, 0.0)) / np.where(total > 0, total, np.nan)
@@ -232,21 +231,17 @@ class Subtopics(_Curve):
         """
         weight, level = self._weights(weights), level_of(relevance_level)
         ranks, shape = cutoffs(k)
-        sets = self._sets.from_level(level)
         wanted = reading_of("precision_ia", ties)
         if weight.shape[0] > 1:
             parts = [self._one(q).precision_ia(ranks, weights=weight[q], relevance_level=level, ties=wanted)
                      for q in range(weight.shape[0])]
             return self._shaped(np.reshape(parts, (len(parts), _number_of(ranks))), shape)
+        bundle = self._bundle(level)
+        sets = bundle.sets
         worth = np.append(0.0, np.cumsum(weight[0, sets.member]))[sets.starts] if weights is not None else sets.starts
         gain = np.diff(worth).astype(np.float64)
         values = self._table.average_gain(ranks, gain=gain, ties=wanted)
-        count = np.zeros((self._pool[0].shape[0] - 1, 1))
-        if weights is None:
-            count[:, 0] = self._bundle(level).sizes
-        else:
-            bundle = self._bundle(level)
-            count = np.nan_to_num(_sums(bundle, weight[0, bundle.subtopic][:, None]))
+        count = _sums(bundle, _weight_of_each(bundle, weight))
         with np.errstate(invalid="ignore"):
             values = np.reshape(values, (count.shape[0], _number_of(ranks))) / np.where(count > 0, count, np.nan)
         return self._shaped(values, shape)
@@ -354,13 +349,8 @@ class Subtopics(_Curve):
             else:
                 best = best_values(self._pool, bundle.sets, weight, ranks, powers, fade, power)
             with np.errstate(invalid="ignore", divide="ignore"):
-                means = means * self._total(bundle, weight) / np.where(best > 0, best, np.nan)
+                means = means * _sums(bundle, _weight_of_each(bundle, weight)) / np.where(best > 0, best, np.nan)
         return means
-
-    def _total(self, bundle: Bundle, weights: Any) -> Any:
-        """The sum of the weights of the subtopics of each query."""
-        of_query = np.repeat(np.arange(bundle.starts.shape[0] - 1), bundle.sizes)
-        return _sums(bundle, weights[of_query % weights.shape[0], bundle.subtopic][:, None])
 
     def alpha_dcg(self, k: Any = None, *, alpha: float = 0.5, normalize: str = "none", relevance_level: float = 1,
                   ties: str = "expected") -> Any:  # fmt: skip
@@ -403,7 +393,7 @@ class Subtopics(_Curve):
         """
         means = self._novelty("alpha_dcg", k, ties, relevance_level, alpha, "log", normalize=normalize)
         if normalize == "none":
-            means = np.nan_to_num(means * self._total(self._bundle(relevance_level), self._weights(None)))
+            means = np.nan_to_num(means * self._bundle(relevance_level).sizes[:, None])
         return self._shaped(means, cutoffs(k)[1])
 
     def alpha_ndcg(self, k: Any = None, *, alpha: float = 0.5, ideal: str = "greedy", relevance_level: float = 1,
@@ -631,6 +621,12 @@ def _ideal(value: Any) -> str:
 
 def _columns(sets: Sets) -> tuple[Any, Any]:
     return np.ascontiguousarray(sets.starts, np.int64), np.ascontiguousarray(sets.member, np.int64)
+
+
+def _weight_of_each(bundle: Bundle, weights: Any) -> Any:
+    """The weight of the subtopic of each hit curve, as a column."""
+    of_query = np.repeat(np.arange(bundle.starts.shape[0] - 1), bundle.sizes)
+    return weights[of_query % weights.shape[0], bundle.subtopic][:, None]
 
 
 def _sums(bundle: Bundle, values: Any) -> Any:
