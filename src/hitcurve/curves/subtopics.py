@@ -342,7 +342,6 @@ class Subtopics(_Curve):
             most = cascades(every, None, "best", chance, powers_of(chance, 1), fade, power)
             means = means / (most if ranks is None else most.T)
         if ideal:
-            check_choice(ideal, "ideal", _IDEALS)
             if ideal == "greedy":
                 pool = self._pool[0], np.take(bundle.sets.alike(), self._pool[1])  # fewer codes, the same order
                 best = greedy_values(*pool, *_columns(bundle.sets), weight, ranks, chance, powers, fade, power)
@@ -586,7 +585,7 @@ class Subtopics(_Curve):
         level = highest[self._table.level.astype(np.int64)]
         order = np.lexsort((level, row))
         row, level, count = row[order], level[order], self._table.level_count[order]
-        starts = group_starts(row, level) if row.shape[0] else np.empty(0, np.int64)
+        starts = group_starts(row, level)
         count = np.add.reduceat(count, starts) if starts.shape[0] else count
         return np.searchsorted(row[starts], np.arange(rows + 1)), level[starts], count, highest
 
@@ -687,7 +686,7 @@ def _tabled(score: Any, above: Any, tied: Any, row: Any, code: Any, missing: Any
     row, code = row[kept], code[kept].astype(np.int64)
     order = np.lexsort((code, row))
     row, code = row[order], code[order]
-    starts = group_starts(row, code) if row.shape[0] else np.empty(0, np.int64)
+    starts = group_starts(row, code)
     count = np.diff(np.append(starts, row.shape[0]))
     offsets = np.searchsorted(row[starts], np.arange(above.shape[0] + 1))
     return GainCurve.from_table(score, above, tied, offsets, code[starts], count, num_items=num_items,
