@@ -321,16 +321,16 @@ class Subtopics(_Curve):
         return self._shaped(self._mean(bundle, values.reshape(len(bundle.curves), _number_of(ranks)), weight), shape)
 
     def _novelty(self, name: str, k: Any, ties: Any, relevance_level: Any, alpha: Any, fade: str, power: float = 1.0, *,
-                 weights: Any = None, normalize: str = "none", ideal: str = "") -> Any:  # fmt: skip
+                 weights: Any = None, normalize: str = "none", ideal: str = "") -> tuple[Any, Any]:  # fmt: skip
         """The weighted mean over the subtopics of (1 - alpha)^(hits above) times a discount, as a row for each ranking.
 
         It is divided by its value if each item had every subtopic (`normalize` is "max"), or by that of the ideal
-        order.
+        order. With it comes the shape of the cutoffs.
         """
         chance = share(alpha, "alpha", True)
         check_choice(normalize, "normalize", _NORMALIZE)
         bundle, weight = self._bundle(relevance_level), self._weights(weights)
-        ranks, _ = cutoffs(k)
+        ranks, shape = cutoffs(k)
         wanted = self._in_order(name, ties, ranks, bundle)
         powers = powers_of(chance, int(bundle.curves.num_relevant.max(initial=0)))
         means = self._mean(bundle, cascades(bundle.curves, ranks, wanted, chance, powers, fade, power), weight)
@@ -349,7 +349,7 @@ class Subtopics(_Curve):
                 best = best_values(self._pool, bundle.sets, weight, ranks, powers, fade, power)
             with np.errstate(invalid="ignore", divide="ignore"):
                 means = means * _sums(bundle, _weight_of_each(bundle, weight)) / np.where(best > 0, best, np.nan)
-        return means
+        return means, shape
 
     def alpha_dcg(self, k: Any = None, *, alpha: float = 0.5, normalize: str = "none", relevance_level: float = 1,
                   ties: str = "expected") -> Any:  # fmt: skip
@@ -390,10 +390,10 @@ class Subtopics(_Curve):
         >>> round(curve.alpha_dcg(), 4), round(curve.alpha_dcg(2, normalize="max"), 4)
         (1.9405, 0.5)
         """
-        means = self._novelty("alpha_dcg", k, ties, relevance_level, alpha, "log", normalize=normalize)
+        means, shape = self._novelty("alpha_dcg", k, ties, relevance_level, alpha, "log", normalize=normalize)
         if normalize == "none":
             means = np.nan_to_num(means * self._bundle(relevance_level).sizes[:, None])
-        return self._shaped(means, cutoffs(k)[1])
+        return self._shaped(means, shape)
 
     def alpha_ndcg(self, k: Any = None, *, alpha: float = 0.5, ideal: str = "greedy", relevance_level: float = 1,
                    ties: str = "expected") -> Any:  # fmt: skip
@@ -425,8 +425,8 @@ class Subtopics(_Curve):
         >>> round(curve.alpha_ndcg(), 4), round(curve.alpha_ndcg(ideal="exact"), 4)
         (0.7951, 0.7951)
         """
-        means = self._novelty("alpha_ndcg", k, ties, relevance_level, alpha, "log", ideal=_ideal(ideal))
-        return self._shaped(means, cutoffs(k)[1])
+        means, shape = self._novelty("alpha_ndcg", k, ties, relevance_level, alpha, "log", ideal=_ideal(ideal))
+        return self._shaped(means, shape)
 
     def err_ia(self, k: Any = None, *, alpha: float = 0.5, normalize: str = "none", weights: Any = None,
                relevance_level: float = 1, ties: str = "expected") -> Any:  # fmt: skip
@@ -467,8 +467,9 @@ class Subtopics(_Curve):
         >>> round(curve.err_ia(), 4), round(curve.err_ia(2, normalize="max"), 4)
         (0.4167, 0.5)
         """
-        means = self._novelty("err_ia", k, ties, relevance_level, alpha, "rank", weights=weights, normalize=normalize)
-        return self._shaped(means * alpha if normalize == "none" else means, cutoffs(k)[1])
+        means, shape = self._novelty("err_ia", k, ties, relevance_level, alpha, "rank", weights=weights,
+                                     normalize=normalize)
+        return self._shaped(means * alpha if normalize == "none" else means, shape)
 
     def nerr_ia(self, k: Any = None, *, alpha: float = 0.5, ideal: str = "greedy", weights: Any = None,
                 relevance_level: float = 1, ties: str = "expected") -> Any:  # fmt: skip
@@ -497,8 +498,9 @@ class Subtopics(_Curve):
         >>> round(curve.nerr_ia(), 4)
         0.7143
         """
-        means = self._novelty("nerr_ia", k, ties, relevance_level, alpha, "rank", weights=weights, ideal=_ideal(ideal))
-        return self._shaped(means, cutoffs(k)[1])
+        means, shape = self._novelty("nerr_ia", k, ties, relevance_level, alpha, "rank", weights=weights,
+                                     ideal=_ideal(ideal))
+        return self._shaped(means, shape)
 
     def nrbp(self, k: Any = None, *, alpha: float = 0.5, beta: float = 0.5, relevance_level: float = 1,
              ties: str = "expected") -> Any:  # fmt: skip
@@ -537,8 +539,8 @@ class Subtopics(_Curve):
         >>> round(curve.nrbp(), 4)
         0.5859
         """
-        means = self._novelty("nrbp", k, ties, relevance_level, alpha, "power", share(beta, "beta"))
-        return self._shaped(means * (1 - (1 - alpha) * beta), cutoffs(k)[1])
+        means, shape = self._novelty("nrbp", k, ties, relevance_level, alpha, "power", share(beta, "beta"))
+        return self._shaped(means * (1 - (1 - alpha) * beta), shape)
 
     def nnrbp(self, k: Any = None, *, alpha: float = 0.5, beta: float = 0.5, ideal: str = "greedy",
               relevance_level: float = 1, ties: str = "expected") -> Any:  # fmt: skip
@@ -567,9 +569,9 @@ class Subtopics(_Curve):
         >>> round(curve.nnrbp(), 4)
         0.6757
         """
-        means = self._novelty("nnrbp", k, ties, relevance_level, alpha, "power", share(beta, "beta"),
+        means, shape = self._novelty("nnrbp", k, ties, relevance_level, alpha, "power", share(beta, "beta"),
                               ideal=_ideal(ideal))
-        return self._shaped(means, cutoffs(k)[1])
+        return self._shaped(means, shape)
 
     # Other curves.
 
