@@ -30,6 +30,8 @@ from hitcurve.curves.subtopic_sets import (
 )
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from hitcurve.measures import Measure
     from hitcurve.results import Interval
 
@@ -61,6 +63,13 @@ class Subtopics(_Curve):
         self._bundles: dict[float, Bundle] = {}
         for column in (*sets, *pool):
             column.flags.writeable = False
+
+    @classmethod
+    def _of(cls, table: Any, sets: Sets, pool: tuple[Any, Any], names: tuple[Any, ...]) -> Self:
+        """Curves of gain curves whose levels are codes, without a check or a copy."""
+        made = cls.__new__(cls)
+        made._keep(table, sets, pool, names)
+        return made
 
     # The table.
 
@@ -894,9 +903,8 @@ class SubtopicCurve(Subtopics):
     @classmethod
     def _of_codes(cls, table: GainCurve, sets: Sets, code: Any, missing: Any, names: tuple[Any, ...]) -> SubtopicCurve:
         """The curve of the items with these codes, in the order of the input."""
-        curve, code = cls.__new__(cls), code[code != 0]
-        curve._keep(table, sets, joined(np.zeros(code.shape[0], np.int64), code, [missing], 1), names)
-        return curve
+        code = code[code != 0]
+        return cls._of(table, sets, joined(np.zeros(code.shape[0], np.int64), code, [missing], 1), names)
 
     @property
     def unretrieved(self) -> Any:
@@ -1109,12 +1117,11 @@ class SubtopicCurves(Subtopics):
         return self[q]
 
     def __getitem__(self, index: int) -> SubtopicCurve:
-        curve = SubtopicCurve.__new__(SubtopicCurve)
         table = self._table[index]
         q = int(index) % len(self)
         start, stop = self._pool[0][q : q + 2].tolist()
-        curve._keep(table, self._sets, (np.array([0, stop - start]), self._pool[1][start:stop]), self._names)
-        return curve
+        pool = np.array([0, stop - start]), self._pool[1][start:stop]
+        return SubtopicCurve._of(table, self._sets, pool, self._names)
 
     def __iter__(self) -> Iterator[SubtopicCurve]:
         return (self[q] for q in range(len(self)))
@@ -1239,9 +1246,7 @@ def _made(kind: type[Subtopics], many_tables: type[Any], table: Any, names: Any,
     )  # fmt: skip
     if not fine:
         raise ValueError("the parts of the pickle do not belong together")
-    made = kind.__new__(kind)
-    made._keep(table, Sets(starts, member, level.astype(np.float64)), (pool_starts, pool), tuple(names))
-    return made
+    return kind._of(table, Sets(starts, member, level.astype(np.float64)), (pool_starts, pool), tuple(names))
 
 
 def _curve_from(*parts: Any) -> Subtopics:
@@ -1254,9 +1259,7 @@ def _curves_from(*parts: Any) -> Subtopics:
 
 def subtopic_curves_of(table: GainCurves, sets: Sets, pool: tuple[Any, Any], names: tuple[Any, ...]) -> SubtopicCurves:
     """Curves of gain curves whose levels are codes, without a check or a copy."""
-    made = SubtopicCurves.__new__(SubtopicCurves)
-    made._keep(table, sets, pool, names)
-    return made
+    return SubtopicCurves._of(table, sets, pool, names)
 
 
 def missing_items(values: Any, width: int) -> Items:
@@ -1276,9 +1279,7 @@ def counted_subtopics(table: Any, rows: LevelRows, query: Any, number: Any, name
     (code, of_missing), sets = coded([levels_of_items(rows.rows(len(names)), "levels", 2), missing])
     table = _with_codes(table, lambda level: code[level.astype(np.int64)].astype(np.float64), of_missing)
     pool = joined(query, code[number], [of_missing] * one, 1 if one else len(table))
-    made: Any = (SubtopicCurve if one else SubtopicCurves).__new__(SubtopicCurve if one else SubtopicCurves)
-    made._keep(table, sets, pool, names)
-    return made  # type: ignore[no-any-return]
+    return (SubtopicCurve if one else SubtopicCurves)._of(table, sets, pool, names)
 
 
 MAKERS.update(SubtopicCurve=_curve_from, SubtopicCurves=_curves_from)
