@@ -169,12 +169,11 @@ class LevelRows:
             used = used | (column != 0)
         place = np.flatnonzero(used)
         numbers = np.zeros(used.shape[0], np.uint32)
-        (code,), sets = coded([levels_of_items(np.column_stack([column[place] for column in columns]), "levels", 2)])
+        levels = np.column_stack([column[place] for column in columns])
+        (code,), sets = coded([Items(place.shape, np.arange(place.shape[0]), levels)])
         of_code = np.zeros(sets.starts.shape[0] - 1, np.uint32)
-        met = np.zeros(of_code.shape[0], bool)
-        met[code] = True
         with self._lock:
-            for one in np.flatnonzero(met).tolist():
+            for one in range(1, of_code.shape[0]):
                 entries = slice(sets.starts[one], sets.starts[one + 1])
                 key = sets.member[entries].tobytes(), sets.level[entries].tobytes()
                 of_code[one] = self._numbers.setdefault(key, len(self._numbers))
