@@ -84,6 +84,7 @@ class _User:
         if self.name in ("AP", "RR") and self.ties not in TIES[1:3]:
             raise ValueError(f"the user model of {one.name} is not defined for ties={self.ties!r}: use best or worst")
         self.curve, self.measure = curve, one
+        self.level = one.relevant_level()
         self.items = np.atleast_1d(np.asarray(curve.num_items, np.float64))
         self.k: Any = self.options.get("k")
         self.known = self.items if self.k is None else np.minimum(self.items, self.k)
@@ -136,9 +137,8 @@ class _User:
         rate = self._rates()
         if hopeful:
             return _Numbers(*[np.full(rate.shape, np.nan)] * 3)
-        level = 1 if self.measure.rel is None else self.measure.rel
-        relevant = np.atleast_1d(self.curve.at_level(level).num_relevant)
-        near = np.atleast_1d(self.curve._sum_of_reciprocals(level, self.ties))
+        relevant = np.atleast_1d(self.curve.at_level(self.level).num_relevant)
+        near = np.atleast_1d(self.curve._sum_of_reciprocals(self.level, self.ties))
         depth = np.where(relevant > 0, relevant / near, np.nan)
         return _Numbers(rate, np.where(np.isinf(depth), 0.0, rate * depth), depth)
 
@@ -157,7 +157,7 @@ class _User:
             return np.asarray((ranks <= depth) * 1.0)
         gains = self._gains(number)
         if self.name == "AP":
-            sum_of_all = self.curve._sum_of_reciprocals(1 if self.measure.rel is None else self.measure.rel, self.ties)
+            sum_of_all = self.curve._sum_of_reciprocals(self.level, self.ties)
             return np.asarray(1 - (np.cumsum(gains / ranks) - gains / ranks) / (sum_of_all or 1.0))
         if hopeful:
             gains[int(self.known[0]) :] = 1.0
@@ -174,8 +174,7 @@ class _User:
         """The gain of each of the first ranks of a single ranking, in the order that `ties` asks for."""
         curve, gains = self.curve, np.zeros(number)
         if self.name == "AP":
-            level = 1 if self.measure.rel is None else self.measure.rel
-            worth = (curve.level >= level) * 1.0
+            worth = (curve.level >= self.level) * 1.0
         else:
             least, most = self.options.get("min_rel", 0), self.options.get("max_rel")
             if most is None:
