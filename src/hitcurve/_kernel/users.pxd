@@ -9,4 +9,3 @@ cdef double rbp_residual(const Levels* levels, const GainReading* reading, GainR
 cdef void fill_looks(const GainReading* reading, double* chances, double* sums) noexcept nogil
 cdef double nerr(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
 cdef double bpm(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil
-cdef double sum_of_reciprocals(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil

@@ -473,19 +473,6 @@ cdef double bpm(const Levels* levels, const GainReading* reading, GainRoom* room
     return part_of(reading, gain, player.rank)
 
 
-# -------------------------------------------------------------------------------------------------------------- AP, RR
-
-cdef double reciprocals(const GainReading* reading, int64_t start, int64_t stop) noexcept nogil:
-    cdef double delta, slope
-    harmonic_sums(<double>start, <double>(stop - start), &delta, &slope)
-    return delta
-
-
-cdef double sum_of_reciprocals(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:
-    """The sum of gain / rank."""
-    return gained(levels, reading, reciprocals, room)
-
-
 # ------------------------------------------------------------------------------------------------------------ residuals
 
 cdef double rbp_residual(const Levels* levels, const GainReading* reading, GainRoom* room) noexcept nogil:

@@ -28,7 +28,7 @@ from hitcurve._kernel.pairwise cimport (
 )
 from hitcurve._kernel.users cimport (
     bpm as read_bpm, fill_looks, insq as read_insq, inst as read_inst, nerr as read_nerr, rbp_residual as read_rbp_residual,
-    squares, sum_of_reciprocals,
+    squares,
 )
 from hitcurve.curves.levels cimport BY_RANK, Reader, beyond_keys, exponential, gains_of, weights_below, within_keys
 from hitcurve.curves.ranking cimport counts_in
@@ -808,7 +808,7 @@ cdef class Gains(Curve):
 
     def _sum_of_reciprocals(self, level, ties):
         """The sum of 1 / rank over the items of this level or higher."""
-        return self.read(sum_of_reciprocals, "AP", None, ties, None, "log2", False, 0.5, (self.values >= level).astype(float))
+        return self.read(read_dcg, "AP", None, ties, None, BY_RANK, False, 0.5, (self.values >= level).astype(float))
 
     def nerr8(self, k, *, max_rel, ties, min_rel=0):
         """NERR8: a user model near to ERR, in which an item stops the user with a chance that is its gain.
