@@ -680,7 +680,7 @@ cdef class Qrels(Grouped):
         levels = np.asarray(values)
         if (np.trunc(levels) == levels).all():
             return values
-        self.scale = np.unique(np.append(levels, 0.0))
+        self.scale = np.append(np.unique(np.append(levels, 0.0)), np.inf)
         self.zero = np.searchsorted(self.scale, 0.0)
         return (np.searchsorted(self.scale, levels) - self.zero).astype(np.float64)
 
@@ -697,12 +697,12 @@ cdef class Qrels(Grouped):
 
     def level_at(self, code):
         """The level of a code, or of an array of codes; infinite for a code beyond the highest."""
-        return code if self.scale is None else np.append(self.scale, np.inf)[code + self.zero].tolist()
+        return code if self.scale is None else self.scale[code + self.zero].tolist()
 
     @property
     def gains(self):
         """The level of each code from 0 up; None if levels are their own codes."""
-        return None if self.scale is None else self.scale[self.zero:]
+        return None if self.scale is None else self.scale[self.zero:-1]
 
     cdef dict places(self):
         """The number of each query, by its id."""
