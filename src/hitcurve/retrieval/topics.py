@@ -78,21 +78,21 @@ def by_subtopic(queries: list[str], topics: list[str], docs: list[str], levels: 
             for query, of_query in held.items() for doc, of in of_query.items()}  # fmt: skip
     distinct = [(), *sorted(set(keys.values()) - {()})]
     code = {key: i for i, key in enumerate(distinct)}
-    highest = [max((level for _, level in key), default=0) for key in distinct]
     sets = Sets(
         np.cumsum([0, *map(len, distinct)]), np.array([t for key in distinct for t, _ in key[::-1]], np.int64),
         np.array([level for key in distinct for _, level in key[::-1]], np.float64))
+    highest = sets.highest().astype(np.int64)
     starts = np.cumsum([0, *map(len, held.values())], dtype=np.int64)[:-1]
     ids = [doc for of_query in held.values() for doc in of_query]
-    coded = [code[keys[query, doc]] or max(of.values())
-             for query, of_query in held.items() for doc, of in of_query.items()]  # fmt: skip
+    coded = np.array([code[keys[query, doc]] or max(of.values())
+                      for query, of_query in held.items() for doc, of in of_query.items()], np.int64)  # fmt: skip
     pools = [[code[keys[query, doc]] for doc in sorted(of_query, key=_bytes, reverse=True) if keys[query, doc]]
              for query, of_query in held.items()]  # fmt: skip
     pool = (np.cumsum([0, *map(len, pools)], dtype=np.int64), np.array([one for of in pools for one in of], np.int64))
-    values = np.array([highest[one] if one > 0 else one for one in coded], np.float64)
+    values = np.where(coded > 0, highest[np.maximum(coded, 0)], coded).astype(np.float64)
     found = Qrels.from_columns(starts, list(held), ids, values, source, heads=heads, notes=notes)
-    codes = Qrels.from_columns(starts, list(held), list(ids), np.array(coded, np.float64), source)
-    found.topics = Topics(codes, np.array(highest, np.int64), sets, names, pool,
+    codes = Qrels.from_columns(starts, list(held), list(ids), coded.astype(np.float64), source)
+    found.topics = Topics(codes, highest, sets, names, pool,
                           (queries, topics, docs, levels, source, None, heads, tuple(notes)))  # fmt: skip
     return found
 
