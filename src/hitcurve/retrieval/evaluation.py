@@ -135,28 +135,26 @@ class Evaluation(Evaluated):
 
     # A pickle has plain dicts and tuples: it names no class of this module, which may move.
     def __getstate__(self) -> dict[str, Any]:
-        if self._band is _not_held:
-            return {**self.__dict__, "values": dict(self.values), "means": dict(self.means),
-                    "_asked": dict(self.means.asked), **dict.fromkeys(_FUNCTIONS)}
-        band = {name: tuple(one) for name, one in self._band().items()}
-        return {**self.__dict__, "values": dict(self.values), "means": dict(self.means), "_band": band,
-                "_tables": self._tables(), "_curves": self._curves(), "_asked": dict(self.means.asked),
-                "_topics": self._topics()}
+        results: dict[str, Any] = dict.fromkeys(_FUNCTIONS)
+        if self._band is not _not_held:
+            results = {field: getattr(self, field)() for field in _FUNCTIONS}
+            results["_band"] = {name: tuple(one) for name, one in results["_band"].items()}
+        return {**self.__dict__, "values": dict(self.values), "means": dict(self.means), **results,
+                "_asked": dict(self.means.asked)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         from copy import copy
         from functools import partial
 
         asked, curves, tables = state.pop("_asked"), state["_curves"], state["_tables"]
-        topics = state.pop("_topics", None)
-        if state["_band"] is None:
-            self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
-                              **dict.fromkeys(_FUNCTIONS, _not_held)}
-            return
-        band = Named({name: TieBand(*one) for name, one in state["_band"].items()}, asked)
+        topics = state.get("_topics")
+        functions: dict[str, Any] = dict.fromkeys(_FUNCTIONS, _not_held)
+        if state["_band"] is not None:
+            band = Named({name: TieBand(*one) for name, one in state["_band"].items()}, asked)
+            functions = {"_band": partial(copy, band), "_tables": lambda: tables, "_curves": lambda: curves,
+                         "_topics": lambda: topics}
         self.__dict__ |= {**state, "values": Named(state["values"], asked), "means": Named(state["means"], asked),
-                          "_band": partial(copy, band), "_tables": lambda: tables,
-                          "_curves": lambda: curves, "_topics": lambda: topics}
+                          **functions}
 
     def tie_report(self) -> Named[TieBand]:
         """For each measure, the mean with all ties at their worst, at their expected value, and at their best.
