@@ -244,7 +244,7 @@ def _codes(one: _Ranking, other: _Ranking) -> list[NDArray[np.int64]]:
 
 
 def _of_runs(x: Any, y: Any, p: float, ties: str, missing: str) -> RankBiasedOverlap[Any]:
-    one, other = (value if isinstance(value, Run) else read_run(value) for value in (x, y))
+    one, other = read_run(x), read_run(y)
     here = one.names.all_texts(), other.names.all_texts()
     both = set(here[0]) & set(here[1])
     for run, texts, lacks in zip((one, other), here, (other, one), strict=True):
