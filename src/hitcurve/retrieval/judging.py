@@ -41,13 +41,9 @@ class Judge(NamedTuple):
             return self._ranked(run)
         nested = None
         if isinstance(run, dict) and self.rank_by == "score" and not self.by_any and not (
-                self.rows.columns and self._must_have_columns):
+                self.rows.columns and self.rows.must.intersection(self.rows.columns)):
             nested = judge_nested(self.qrels, run, self.single)
         return self._columns(run, "run", None) if nested is None else nested
-
-    @property
-    def _must_have_columns(self) -> bool:
-        return any(role in self.rows.columns for role in self.rows.must)
 
     def _ranked(self, run: Run) -> Judged:
         return runs.judge(self.qrels, run, self.rank_by, self.single, self.by_any)
