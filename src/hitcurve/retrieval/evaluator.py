@@ -133,7 +133,7 @@ class Evaluator:
                 raise ValueError(f"{self._names[one.name]}: {self._qrels.source} has no subtopics: pass subtopics=True "
                                  "and judgments by subtopic")
         self._judge = Judge(self._qrels if self._topics is None else self._topics.codes, rank_by, single, strict,
-                            bool([one for one in self._measures if "all" in one.record.of]), self._rows)
+                            any(by_any for *_, by_any in groups), self._rows)
         self._own = self._planned(groups, self._measures)
         # Of a run without ties all readings are the same.
         untied = groups if ties == "docid" else self._groups("docid", self._measures)
@@ -151,20 +151,20 @@ class Evaluator:
 
     def _defined(self, single: bool) -> dict[str, str]:
         """For each measure its definition, and how the arguments treat documents and queries."""
+        order = _TIES[self._ties] if self._rank_by == "score" else _RANK_BY[self._rank_by]
         shared = [f"relevant from level {self._level}", _MISSING[self._missing]]
         shared += compress(
             ("scores in single precision", "judged documents only", "queries without relevant documents are left out",
              "queries without relevant documents count as 1"),
             (single, self._judged_only, self._empty == "skip", self._empty == "one"))
         if self._by_group is not None or [one for one in self._measures if _of_preferences(one)]:
-            return {name: "; ".join([one.record.definition, *self._said_of(one), *shared])
+            return {name: "; ".join([one.record.definition, *self._said_of(one, order), *shared])
                     for name, one in self._asked.items()}  # fmt: skip
-        said = "; ".join([_TIES[self._ties] if self._rank_by == "score" else _RANK_BY[self._rank_by], *shared])
+        said = "; ".join([order, *shared])
         return {name: f"{one.record.definition}; {said}" for name, one in self._asked.items()}
 
-    def _said_of(self, one: Measure) -> list[str]:
+    def _said_of(self, one: Measure, order: str) -> list[str]:
         """What the definition says of the order of documents, and of judgment groups."""
-        order = _TIES[self._ties] if self._rank_by == "score" else _RANK_BY[self._rank_by]
         if _of_preferences(one) and self._rank_by == "score" and self._ties == "docid":
             order = _PREFERENCES_BY_ID
         averaged = self._by_group is not None and not self._needs_no_levels(one)
