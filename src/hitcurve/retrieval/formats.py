@@ -22,8 +22,8 @@ from hitcurve.retrieval.runs import Grouped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FORMATS", "Listed", "form_of", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets", "of_text",
-           "shaped", "text_of"]
+__all__ = ["FORMATS", "Listed", "at_hand", "field_of", "form_of", "is_json", "is_mapping_of_runs",
+           "is_one_run", "of_ir_datasets", "of_text", "shaped", "text_of"]
 
 FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
 
@@ -43,16 +43,15 @@ def shaped(source: Any, value: str, name: str) -> tuple[Any, str]:
     """Convert a source to a mapping, a frame or `Listed`, and give its name; an unknown source stays as it is."""
     if type(source).__module__.partition(".")[0] == "ranx":
         return source.to_dict(), source.name or name
+    source = at_hand(source)
     if hasattr(source, "tocsr") or (hasattr(source, "indptr") and hasattr(source, "indices")):
         return _sparse(source, name), name
     if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
         return source, name
-    if hasattr(source, "__next__"):
-        source = list(source)
     if _of_records(source):
         field = next((one for one in (value, "label", "rel") if hasattr(source[0], one)), value)
-        return {"query_id": _field(source, "query_id", name), "doc_id": _field(source, "doc_id", name),
-                value: _field(source, field, name)}, name
+        return {"query_id": field_of(source, "query_id", name), "doc_id": field_of(source, "doc_id", name),
+                value: field_of(source, field, name)}, name
     if _of_columns(source):
         columns = [np.asarray(one) if hasattr(one, "__array__") and not hasattr(one, "to_numpy") else one
                    for one in source]
@@ -60,6 +59,13 @@ def shaped(source: Any, value: str, name: str) -> tuple[Any, str]:
     if isinstance(source, (list, tuple)) or getattr(source, "ndim", 0) == 2:
         return _rows(source, value != "score", name), name
     return source, name
+
+
+def at_hand(source: Any) -> Any:
+    """A lazy frame of polars as a frame, and an iterator as a list; another source stays as it is."""
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        return source.collect()
+    return list(source) if hasattr(source, "__next__") else source
 
 
 def is_one_run(run: Any) -> bool:
@@ -115,7 +121,8 @@ def _of_records(source: Any) -> bool:
     return isinstance(first, tuple) and hasattr(first, "query_id") and hasattr(first, "doc_id")
 
 
-def _field(source: Sequence[Any], field: str, name: str) -> list[Any]:
+def field_of(source: Sequence[Any], field: str, name: str) -> list[Any]:
+    """A field of all named tuples; an error if one of them lacks it."""
     try:
         return [getattr(one, field) for one in source]
     except AttributeError:

@@ -27,7 +27,18 @@ from hitcurve._base.checks import (
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
 from hitcurve._base.words import are, many
-from hitcurve.retrieval.formats import FORMATS, Listed, form_of, is_json, of_ir_datasets, of_text, shaped, text_of
+from hitcurve.retrieval.formats import (
+    FORMATS,
+    Listed,
+    at_hand,
+    field_of,
+    form_of,
+    is_json,
+    of_ir_datasets,
+    of_text,
+    shaped,
+    text_of,
+)
 from hitcurve.retrieval.frames import OWN, PLAIN, TAKEN, USUAL, Found, Rows, find, is_columns, rows_as
 from hitcurve.retrieval.groups import (
     GROUPED,
@@ -202,9 +213,7 @@ def _grouped(source: Any, name: str, strict: bool, format: str, rows: Rows) -> J
                     return groups_of_text(held, name, format, strict)
                 other, header = of_text(held, "relevance", name, form, rows, more)
         source = parquet(source) if text is None else other
-    if hasattr(source, "collect") and hasattr(source, "lazy"):
-        source = source.collect()  # a LazyFrame of polars
-    source = list(source) if hasattr(source, "__next__") else source
+    source = at_hand(source)
     if isinstance(source, (list, tuple)) and source and all(hasattr(one, "query_id") for one in source):
         fields = {OWN[kind]: next((one for one in USUAL[kind] if hasattr(source[0], one)), OWN[kind]) for kind in kinds}
         source = {own: [getattr(one, field, None) for one in source] for own, field in fields.items()}
@@ -323,10 +332,7 @@ _TopicColumns = tuple[list[str], list[str], list[str], Any]
 
 def _topic_columns(source: Any, name: str, rows: Rows, header: Found | None) -> tuple[_TopicColumns, _Taken | None]:
     """The columns query, subtopic, document and level, and which they are; None for a nested mapping, without rows."""
-    if hasattr(source, "collect") and hasattr(source, "lazy"):
-        source = source.collect()  # a LazyFrame of polars
-    if hasattr(source, "__next__"):
-        source = list(source)
+    source = at_hand(source)
     if isinstance(source, (list, tuple)) and source:
         if hasattr(source[0], "query_id"):
             source = _topic_records(source, name)
@@ -359,11 +365,7 @@ def _topic_records(source: Sequence[Any], name: str) -> dict[str, list[Any]]:
     """The columns of named tuples of ir_measures, ir_datasets or pyndeval."""
     of_topic = next((one for one in USUAL["subtopic"] if hasattr(source[0], one)), OWN["subtopic"])
     fields = {"query_id": "query_id", "subtopic": of_topic, "doc_id": "doc_id", "relevance": "relevance"}
-    for field in fields.values():
-        for row, one in enumerate(source):
-            if not hasattr(one, field):
-                raise ValueError(f"{name}: the entry in row {row} has no {field}: {one!r}")
-    return {key: [getattr(one, of) for one in source] for key, of in fields.items()}
+    return {key: field_of(source, of, name) for key, of in fields.items()}
 
 
 def _nested_topics(source: Mapping[Any, Any], name: str) -> _TopicColumns:
@@ -570,8 +572,6 @@ def columns_of(source: Any, value: str, name: str, rows: Rows = PLAIN, tag: str 
     if isinstance(source, Grouped):
         wanted = "a Run" if value == "score" else "judgments"
         raise TypeError(f"{name} is a {type(source).__name__}, not {wanted}: pass its to_dict() to use its numbers")
-    if hasattr(source, "collect") and hasattr(source, "lazy"):
-        source = source.collect()  # a LazyFrame of polars
     source, name = shaped(source, value, name)
     tag = name if tag is None else tag
     if isinstance(source, Listed):
