@@ -22,7 +22,7 @@ from hitcurve.retrieval.runs import Grouped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FORMATS", "Listed", "at_hand", "field_of", "form_of", "is_json", "is_mapping_of_runs",
+__all__ = ["FORMATS", "Listed", "at_hand", "field_of", "form_of", "id_of", "is_json", "is_mapping_of_runs",
            "is_one_run", "of_ir_datasets", "of_text", "shaped", "text_of"]
 
 FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
@@ -128,6 +128,15 @@ def field_of(source: Sequence[Any], field: str, name: str) -> list[Any]:
     except AttributeError:
         row = next(i for i, one in enumerate(source) if not hasattr(one, field))
         raise ValueError(f"{name}: the entry in row {row} has no {field}: {source[row]!r}") from None
+
+
+def id_of(value: Any, name: str, what: str = "an id") -> str:
+    """An id as a text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
 
 
 def _of_columns(source: Any) -> bool:

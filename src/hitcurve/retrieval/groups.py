@@ -13,6 +13,7 @@ import numpy as np
 from hitcurve._base.checks import quoted
 from hitcurve._base.pickle import MAKERS, judgment_groups
 from hitcurve._base.words import many
+from hitcurve.retrieval.formats import id_of
 from hitcurve.retrieval.preferences import Partial, closed, columns_of_lines, spread
 from hitcurve.retrieval.runs import Judged, Qrels
 
@@ -329,7 +330,8 @@ def groups_of_dicts(source: Any, name: str, format: str, strict: bool) -> Judgme
             raise TypeError(f"{name}: {of(path)} holds {type(held).__name__}, but format={format!r} takes dicts "
                             f"{inner}level{'}' * len(kinds)}{plain}")
         for key, value in held.items():
-            here = *path, _id(key, kinds[len(path)], name)
+            what = kinds[len(path)]
+            here = *path, encoded(id_of(key, name, f"the id of a {what}"), what, name)
             if len(here) < len(kinds):
                 walk(value, here)
             elif not isinstance(value, (int, float, np.number, np.bool_)) or isinstance(value, np.complexfloating):
@@ -354,14 +356,6 @@ def _double(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
-
-
-def _id(value: Any, what: str, name: str) -> bytes:
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value)).encode()
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: the id of a {what} is {value!r}: ids are strings or whole numbers")
-    return encoded(value, what, name)
 
 
 def encoded(text: str, what: str, name: str) -> bytes:

@@ -33,6 +33,7 @@ from hitcurve.retrieval.formats import (
     at_hand,
     field_of,
     form_of,
+    id_of,
     is_json,
     of_ir_datasets,
     of_text,
@@ -380,7 +381,7 @@ def _nested_topics(source: Mapping[Any, Any], name: str) -> _TopicColumns:
                                 "subtopics to levels")
             for topic, level in levels.items():
                 for column, one in zip(columns[:3], (query, topic, doc), strict=True):
-                    column.append(_id(one, name))
+                    column.append(id_of(one, name))
                 columns[3].append(level)
     return columns
 
@@ -641,7 +642,7 @@ def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None 
 
 def _nested(source: Mapping[Any, Any], value: str, name: str) -> Columns:
     """The columns of a dict of queries, whose values are dicts of documents, or ids of documents."""
-    names = [_id(query, name) for query in source]
+    names = [id_of(query, name) for query in source]
     held: list[Any] = [_documents(query, found, value, name) for query, found in source.items()]
     if len(set(names)) < len(names):
         twice = next(one for i, one in enumerate(names) if one in names[:i])
@@ -658,7 +659,7 @@ def _nested(source: Mapping[Any, Any], value: str, name: str) -> Columns:
         raise TypeError(f"{name}: query {names[0]!r} holds dicts of dicts, not {{document: relevance}}; subtopics=True "
                         "reads judgments by subtopic, read_qrels(..., format='qrels_jg') those of several users")
     if not all(map(str.__instancecheck__, docs)):
-        docs = [_id(one, name) for one in docs]
+        docs = [id_of(one, name) for one in docs]
     return Columns(starts, names, docs, _numbers_of(values, "value", name, starts, names, docs), name)
 
 
@@ -686,21 +687,13 @@ def _texts(ids: list[Any], what: str, name: str) -> list[Any]:
     text = [issubclass(kind, (str, bytes)) for kind in set(map(type, ids))]
     if all(text):
         return ids
-    names = [one if isinstance(one, (str, bytes)) else _id(one, name, f"the {what} id in row {row}")
+    names = [one if isinstance(one, (str, bytes)) else id_of(one, name, f"the {what} id in row {row}")
              for row, one in enumerate(ids)]  # fmt: skip
     if any(text):
         row = next(i for i, one in enumerate(ids) if isinstance(one, (str, bytes)) != isinstance(ids[0], (str, bytes)))
         raise TypeError(f"{name}: the {what} id in row {row} is {ids[row]!r}, after {ids[0]!r}: ids are strings or "
                         "whole numbers, not both")
     return names
-
-
-def _id(value: Any, name: str, what: str = "an id") -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
-    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
 
 
 def _column(source: Any, label: str, name: str, ids: bool = False) -> Any:
