@@ -267,10 +267,8 @@ def _by_subtopic(df: DataFrame, subtopics: Sequence[str], docid: str) -> _Judged
                         "subtopic")  # fmt: skip
     if not isinstance(docid, str):
         raise TypeError(f"docid is {quoted(docid)}: it must be the name of the column of the ids")
-    as_spark = _compared(df)
-    for at, name in enumerate(subtopics):
-        for twice in (one for one in subtopics[:at] if as_spark(one) == as_spark(name)):
-            raise ValueError(f"subtopics {twice!r} and {name!r} are the same column: name each once")
+    for twice, name in _alike(df, subtopics):
+        raise ValueError(f"subtopics {twice!r} and {name!r} are the same column: name each once")
     return _Judged("", names=tuple(subtopics), docid=docid)
 
 
@@ -676,12 +674,17 @@ def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: 
 
 def _check_apart(df: DataFrame, columns: list[str]) -> None:
     """Raise an error if two columns of the result have names that are the same to Spark."""
+    for twice, name in _alike(df, columns):
+        alike = f"the columns {twice!r} and {name!r}, which are the same name to Spark"
+        named = f"two columns {name!r}" if name == twice else alike
+        raise ValueError(f"the result would have {named}: rename the query column, or give each measure once")
+
+
+def _alike(df: DataFrame, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The pairs of columns, an earlier and a later one, whose names are the same to Spark."""
     as_spark = _compared(df)
     for i, name in enumerate(columns):
-        for twice in (one for one in columns[:i] if as_spark(one) == as_spark(name)):
-            alike = f"the columns {twice!r} and {name!r}, which are the same name to Spark"
-            named = f"two columns {name!r}" if name == twice else alike
-            raise ValueError(f"the result would have {named}: rename the query column, or give each measure once")
+        yield from ((one, name) for one in columns[:i] if as_spark(one) == as_spark(name))
 
 
 def _sizes(rows: DataFrame, bucket: Column, max_query: int | None) -> tuple[int, list[Any]]:
