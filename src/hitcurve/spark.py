@@ -619,18 +619,10 @@ def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: 
     if max_query is not None:
         max_query = whole_number(max_query, "max_query")
     rows, dtype = _columns(df, judged, score, query)
-    policy = options["nan_policy"]
+    ranked = options
     if docked is not None:
-        # A null score is that of an item without a row. Null scores of rows become NaN.
-        exact, dtype = F.col("score").cast("double"), np.dtype(np.float64)
-        if rows.schema["score"].dataType.typeName() == "long":
-            rounded = "library: an item without a row has no score, and float64, which has NaN, cannot hold the score "
-            told = F.concat(F.lit(rounded), F.col("score").cast("string"))
-            exact = F.when(F.abs("score") <= 2**53, exact).when(F.col("score").isNotNull(), F.raise_error(told))
-        names = ["label", "score", *judged.beside, "query"]
-        absent = docked.absent.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
-        rows = rows.withColumn("score", F.coalesce(exact, F.lit(float("nan")))).select(*names)
-        rows, options = rows.unionByName(absent.select(*names)), options | {"nan_policy": "worst"}
+        rows, dtype = _with_absent(rows, docked.absent, judged), np.dtype(np.float64)
+        ranked = options | {"nan_policy": "worst"}
     kind = rows.select("query").limit(0).toArrow().schema.field(0).type
     if not (_is_text(kind) or pa.types.is_primitive(kind) or pa.types.is_decimal(kind)):
         of_type = _types(df, query)[query]
@@ -652,24 +644,40 @@ def _measured(df: DataFrame, query: str, judged: _Judged, score: str, measures: 
     code = (2 * F.pmod(bucket, F.lit(buckets)) + F.col("label").cast("int")).cast("int")
     numbered = small.select(code.alias("code"), "score", "query", *judged.beside)
     columns = _PACKED + ", levels binary" * bool(judged.beside) + ", docid binary, sizes binary" * bool(judged.names)
-    packed = numbered.mapInArrow(_packing(judged, score, policy, docked is not None), columns)
+    packed = numbered.mapInArrow(_packing(judged, score, options["nan_policy"], docked is not None), columns)
     packed = packed.repartition("bucket").sortWithinPartitions("bucket")
-    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, options, judged), schema)
+    result = packed.mapInArrow(_measuring(asked, query, kind, dtype, ties, ranked, judged), schema)
     values = []
     for one in large:
-        of_query = df.where(_column(df, query).eqNullSafe(F.lit(one)))
-        curve: Any
-        if judged.names:
-            curve = subtopic_curve(of_query, judged.names, score, docid=judged.docid, **options)
-        else:
-            absent = docked and docked._replace(absent=docked.absent.where(F.col("query").eqNullSafe(F.lit(one))))
-            lower = options["lower_is_better"]
-            curve, scores, levels, _ = _ranked(of_query, judged, score, lower, policy, docked=absent)
-            curve = scored_levels(curve, scores, levels, options["nan_policy"]) if judged.graded else curve
+        absent = docked and docked._replace(absent=docked.absent.where(F.col("query").eqNullSafe(F.lit(one))))
+        curve = _large_curve(df.where(_column(df, query).eqNullSafe(F.lit(one))), judged, score, options, absent)
         found = (_values(measure, curve, ties) for measure in asked.values())
         read = [None if null else float(value) for value, null in found]
         values.append((one, curve.num_items, curve.num_relevant, *read))
     return result.unionByName(df.sparkSession.createDataFrame(values, schema)) if values else result
+
+
+def _with_absent(rows: DataFrame, absent: DataFrame, judged: _Judged) -> DataFrame:
+    """The rows of all queries, and the items without a row. These have null scores; null scores of rows become NaN."""
+    F = needed("pyspark.sql.functions", "hitcurve.spark")
+    exact = F.col("score").cast("double")
+    if rows.schema["score"].dataType.typeName() == "long":
+        rounded = "library: an item without a row has no score, and float64, which has NaN, cannot hold the score "
+        told = F.concat(F.lit(rounded), F.col("score").cast("string"))
+        exact = F.when(F.abs("score") <= 2**53, exact).when(F.col("score").isNotNull(), F.raise_error(told))
+    names = ["label", "score", *judged.beside, "query"]
+    absent = absent.withColumn("query", F.col("query").cast(rows.schema["query"].dataType))
+    rows = rows.withColumn("score", F.coalesce(exact, F.lit(float("nan")))).select(*names)
+    return rows.unionByName(absent.select(*names))
+
+
+def _large_curve(df: DataFrame, judged: _Judged, score: str, options: dict[str, Any], docked: _Docked | None) -> Any:
+    """The curve of the rows of a query that does not fit a task."""
+    if judged.names:
+        return subtopic_curve(df, judged.names, score, docid=judged.docid, **options)
+    curve, scores, levels, _ = _ranked(df, judged, score, **options, docked=docked)
+    nan_policy = options["nan_policy"] if docked is None else "worst"
+    return scored_levels(curve, scores, levels, nan_policy) if judged.graded else curve
 
 
 def _check_apart(df: DataFrame, columns: list[str]) -> None:
@@ -953,21 +961,10 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
     bounds, of_runs = np.append(starts, n), np.append(np.searchsorted(runs, starts), runs.shape[0])
     queries = queries.take(pa.array(rows[runs]))
 
-    def pieces(values: Any, at: NDArray[np.int64]) -> Any:
-        return pa.Array.from_buffers(pa.binary(), starts.shape[0],
-                                     [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)])
-
-    def texts(values: Any, at: NDArray[np.int64]) -> tuple[Any, Any]:
-        offsets = np.zeros(1, np.int64)
-        if len(values):
-            offsets = np.frombuffer(values.buffers()[1], _offset_type(values.type), len(values) + 1)
-        data = values.buffers()[2] or pa.py_buffer(b"")
-        return pieces(data, offsets[at]), pieces(np.diff(offsets).astype(np.int32), 4 * at)
-
     if _is_text(queries.type):
-        of_query, lengths = texts(queries, of_runs)
+        of_query, lengths = _pieces_of_texts(queries, of_runs)
     else:
-        of_query = pieces(queries.buffers()[1], queries.type.bit_width // 8 * of_runs)
+        of_query = _pieces(queries.buffers()[1], queries.type.bit_width // 8 * of_runs)
         lengths = pa.nulls(starts.shape[0], pa.binary())
     beside = {}
     if len(parts[0]) > 3:
@@ -975,19 +972,38 @@ def _packed(parts: list[tuple[Any, ...]]) -> Any:
         at = np.append(0, np.cumsum(relevant))[bounds]
         places = (np.cumsum(flags & 1, dtype=np.int64) - 1)[rows[relevant]]
         levels = np.concatenate([part[3] for part in parts])[places]
-        beside = {"levels": pieces(levels.reshape(-1), 8 * math.prod(levels.shape[1:]) * at)}
+        beside = {"levels": _pieces(levels.reshape(-1), 8 * math.prod(levels.shape[1:]) * at)}
         if len(parts[0]) > 4:
             ids = pa.concat_arrays([part[4] for part in parts]).take(pa.array(places))
-            beside["docid"], beside["sizes"] = texts(ids, at)
+            beside["docid"], beside["sizes"] = _pieces_of_texts(ids, at)
     return pa.RecordBatch.from_pydict({
         "bucket": codes[rows[starts]] >> 1,
-        "flags": pieces(flags[rows], bounds),
-        "score": pieces(scores[rows], scores.dtype.itemsize * bounds),
-        "runs": pieces(np.diff(runs, append=n).astype(np.uint16), 2 * of_runs),
+        "flags": _pieces(flags[rows], bounds),
+        "score": _pieces(scores[rows], scores.dtype.itemsize * bounds),
+        "runs": _pieces(np.diff(runs, append=n).astype(np.uint16), 2 * of_runs),
         "query": of_query,
         "lengths": lengths,
         **beside,
     })  # fmt: skip
+
+
+def _pieces(values: Any, at: NDArray[np.int64]) -> Any:
+    """A column of binaries: the bytes of the values between the places `at`."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.binary(), at.shape[0] - 1,
+                                 [None, pa.py_buffer(at.astype(np.int32)), pa.py_buffer(values)])
+
+
+def _pieces_of_texts(texts: Any, at: NDArray[np.int64]) -> tuple[Any, Any]:
+    """Two columns of binaries: the bytes of the texts between the places `at`, and of their lengths."""
+    import pyarrow as pa
+
+    offsets = np.zeros(1, np.int64)
+    if len(texts):
+        offsets = np.frombuffer(texts.buffers()[1], _offset_type(texts.type), len(texts) + 1)
+    data = texts.buffers()[2] or pa.py_buffer(b"")
+    return _pieces(data, offsets[at]), _pieces(np.diff(offsets).astype(np.int32), 4 * at)
 
 
 def _is_text(kind: Any) -> bool:
@@ -1020,6 +1036,24 @@ def _texts(lengths: NDArray[np.uint8], letters: NDArray[np.uint8], valid: Any = 
     offsets = np.append(0, np.cumsum(lengths.view(np.int32), dtype=np.int64))
     buffers = [valid, pa.py_buffer(offsets), pa.py_buffer(letters)]
     return pa.Array.from_buffers(pa.large_binary(), offsets.shape[0] - 1, buffers)
+
+
+def _packed_curves(column: Callable[[str], NDArray[np.uint8]], label: NDArray[Any], score: NDArray[Any],
+                   codes: NDArray[Any], judged: _Judged, options: dict[str, Any]) -> Any:  # fmt: skip
+    """The curves of queries. `column` gives the bytes of a column; `codes` are the queries of the rows."""
+    if judged.names:
+        relevant, levels = np.flatnonzero(label), column("levels").view(np.float64).reshape(-1, len(judged.names))
+        placed = _in_order(_texts(column("sizes"), column("docid")), levels)
+        # Relevant rows take each other's places. The order of rows matters to nothing else.
+        score[relevant], codes[relevant] = score[relevant[placed]], codes[relevant[placed]]
+        of_rows: NDArray[Any] = np.zeros((label.shape[0], len(judged.names)))
+        of_rows[relevant] = levels[placed]
+        return SubtopicCurves(of_rows, score, subtopics=judged.names, qid=codes, **options)
+    if judged.graded:
+        of_rows = np.zeros(label.shape[0])
+        of_rows[label == 1] = column("levels").view(np.float64)
+        return GainCurves(of_rows, score, qid=codes, **options)
+    return HitCurves(label, score, qid=codes, **options)
 
 
 def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dtype[Any], ties: str,
@@ -1061,22 +1095,7 @@ def _measuring(measures: dict[str, Measure], query: str, kind: Any, dtype: np.dt
             queries = pa.Array.from_buffers(code, runs.shape[0], [valid, pa.py_buffer(values)])
         queries = queries.dictionary_encode("encode")
         codes = np.repeat(queries.indices.to_numpy(), runs)
-        label, score = flags & 1, column("score").view(dtype)
-        curves: Any
-        if judged.names:
-            relevant, levels = np.flatnonzero(label), column("levels").view(np.float64).reshape(-1, len(judged.names))
-            placed = _in_order(_texts(column("sizes"), column("docid")), levels)
-            # Relevant rows take each other's places. The order of rows matters to nothing else.
-            score[relevant], codes[relevant] = score[relevant[placed]], codes[relevant[placed]]
-            of_rows: NDArray[Any] = np.zeros((label.shape[0], len(judged.names)))
-            of_rows[relevant] = levels[placed]
-            curves = SubtopicCurves(of_rows, score, subtopics=judged.names, qid=codes, **options)
-        elif judged.graded:
-            of_rows = np.zeros(label.shape[0])
-            of_rows[label == 1] = column("levels").view(np.float64)
-            curves = GainCurves(of_rows, score, qid=codes, **options)
-        else:
-            curves = HitCurves(label, score, qid=codes, **options)
+        curves = _packed_curves(column, flags & 1, column("score").view(dtype), codes, judged, options)
         columns: dict[str, Any] = {"num_items": curves.num_items, "num_relevant": curves.num_relevant}
         for name, measure in measures.items():
             values, null = _values(measure, curves, ties)
