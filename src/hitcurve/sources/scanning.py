@@ -290,16 +290,13 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
                     tolerance)  # fmt: skip
     if subtopics is None:
         missing_levels(unretrieved)
-    docked, from_library = None, None
-    if library is not None or num_actives is not None or id is not None:
-        _check_library(library, num_actives, id, arrays, {
-            "subtopics": subtopics, "actives": actives, "num_relevant": num_relevant, "unretrieved": unretrieved,
-            "nan_policy='omit'": nan_policy == "omit" or None, "sorted='group'": sorted == "group" or None,
-        })  # fmt: skip
-        docked, from_library = _opened_library(library, num_actives, id, source, label, grade, group, grouped,
-                                               Layout(header, delimiter, decimal, na, positive))
+    layout = Layout(header, delimiter, decimal, na, positive)
+    docked, from_library = _opened_library(library, num_actives, id, source, label, grade, group, grouped, layout, {
+        "subtopics": subtopics, "actives": actives, "num_relevant": num_relevant, "unretrieved": unretrieved,
+        "nan_policy='omit'": nan_policy == "omit" or None, "sorted='group'": sorted == "group" or None,
+    })  # fmt: skip
     if from_library is not None:
-        label = positive = None
+        label, layout = None, layout._replace(positive=None)
     elif actives is None and label is None and grade is None and subtopics is None and not unnamed:
         raise TypeError("label must name the column of the labels (or give actives in place of label)")
     if max_memory is not None:
@@ -309,7 +306,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
 
     opened = open_source(source, label, score, group, nan_policy=nan_policy, workers=workers, grade=grade,
                          subtopics=subtopics, in_order=grouped or sorted is not None, unlabelled=actives is not None,
-                         layout=Layout(header, delimiter, decimal, na, positive), known=from_library,
+                         layout=layout, known=from_library,
                          ids=id if docked is not None and docked.targets is not None else None)  # fmt: skip
     passes = 2 if not (grouped or sorted or actives is not None) else 1
     curve: HitCurve | HitCurves | GainCurve | GainCurves | _Diversity
@@ -321,10 +318,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         elif sorted == "score":
             curve = job.in_order()
         elif actives is not None:
-            known = checked_array(actives, "actives", "they are scores, one for each item")
-            if nan_policy == "raise" and has_nan(known):
-                raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
-            curve = job.counted(known, label is None and not unnamed)
+            curve = job.counted(_checked_actives(actives, nan_policy), label is None and not unnamed)
         else:
             curve = job.twice()[0]
         if job.pool is not None:
@@ -383,6 +377,14 @@ def _check_together(arrays: bool, grouped: bool, label: Any, score: Any, group: 
             raise ValueError(problem)
 
 
+def _checked_actives(actives: Any, nan_policy: str) -> NDArray[Any]:
+    """The scores of the relevant items."""
+    known = checked_array(actives, "actives", "they are scores, one for each item")
+    if nan_policy == "raise" and has_nan(known):
+        raise ValueError(f"actives[{int(np.argmax(np.isnan(known)))}] is nan")
+    return known
+
+
 def _check_library(library: Any, num_actives: Any, ids: Any, arrays: bool, others: dict[str, Any]) -> None:
     """Raise an error for arguments that cannot be combined with a library."""
     if library is None:
@@ -396,8 +398,15 @@ def _check_library(library: Any, num_actives: Any, ids: Any, arrays: bool, other
 
 
 def _opened_library(library: Any, num_actives: Any, ids: Any, source: Any, label: Any, grade: Any, group: Any,
-                    grouped: bool, layout: Layout) -> tuple[Library, list[str] | None]:  # fmt: skip
-    """(the library, the ids of its relevant items if they take the place of labels in the source)."""
+                    grouped: bool, layout: Layout,
+                    others: dict[str, Any]) -> tuple[Library | None, list[str] | None]:  # fmt: skip
+    """(the library, the ids of its relevant items if they take the place of labels in the source).
+
+    `others`: the arguments that cannot be combined with a library. Without a library, both results are None.
+    """
+    if library is None and num_actives is None and ids is None:
+        return None, None
+    _check_library(library, num_actives, ids, isinstance(source, tuple), others)
     from hitcurve.sources.library import actives_of, is_file, lacks, library_of
 
     paths = source if isinstance(source, list) else [source]
