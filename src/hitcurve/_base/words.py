@@ -46,10 +46,20 @@ def unit_of(column: str) -> str:
 
 def meant(name: Any, names: Iterable[str]) -> str:
     """A question with the names that are similar to a wrong name, "did you mean 'a'? ". Empty if there are none."""
+    alike = _alike(name, names)
+    return f"did you mean {' or '.join(alike)}? " if alike else ""
+
+
+def near(name: Any, names: Iterable[Any]) -> str:
+    """The end of a message about an unknown name, "; near names: 'a'". Empty if no name is similar."""
+    alike = _alike(name, names)
+    return f"; near names: {', '.join(alike)}" if alike else ""
+
+
+def _alike(name: Any, names: Iterable[Any]) -> list[str]:
     from difflib import get_close_matches
 
     known: dict[str, list[str]] = {}
     for one in names:
-        known.setdefault(one.casefold(), []).append(one)
-    near = [one for key in get_close_matches(str(name).casefold(), known, n=3) for one in known[key]]
-    return f"did you mean {' or '.join(map(repr, near[:3]))}? " if near else ""
+        known.setdefault(str(one).casefold(), []).append(repr(one))
+    return [one for key in get_close_matches(str(name).casefold(), known, n=3) for one in known[key]][:3]

@@ -15,6 +15,7 @@ import numpy as np
 from hitcurve._base.checks import LARGE
 from hitcurve._base.extras import needed
 from hitcurve._base.files import OpenMark, RowEnd, TextFile
+from hitcurve._base.given import at_hand
 from hitcurve._base.words import many
 from hitcurve.retrieval.frames import PLAIN, Found, Rows, Unclear, find, is_columns, is_other
 from hitcurve.retrieval.runs import Grouped
@@ -22,8 +23,8 @@ from hitcurve.retrieval.runs import Grouped
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["FORMATS", "Listed", "at_hand", "field_of", "form_of", "id_of", "is_json", "is_mapping_of_runs",
-           "is_one_run", "of_ir_datasets", "of_text", "shaped", "text_of"]
+__all__ = ["FORMATS", "Listed", "field_of", "form_of", "is_json", "is_mapping_of_runs", "is_one_run", "of_ir_datasets",
+           "of_text", "shaped", "text_of"]
 
 FORMATS = ("trec", "json", "csv", "msmarco", "scores")  # `read_qrels` and `read_run` say what they are
 
@@ -59,13 +60,6 @@ def shaped(source: Any, value: str, name: str) -> tuple[Any, str]:
     if isinstance(source, (list, tuple)) or getattr(source, "ndim", 0) == 2:
         return _rows(source, value != "score", name), name
     return source, name
-
-
-def at_hand(source: Any) -> Any:
-    """A lazy frame of polars as a frame, and an iterator as a list; another source stays as it is."""
-    if hasattr(source, "collect") and hasattr(source, "lazy"):
-        return source.collect()
-    return list(source) if hasattr(source, "__next__") else source
 
 
 def is_one_run(run: Any) -> bool:
@@ -128,15 +122,6 @@ def field_of(source: Sequence[Any], field: str, name: str) -> list[Any]:
     except AttributeError:
         row = next(i for i, one in enumerate(source) if not hasattr(one, field))
         raise ValueError(f"{name}: the entry in row {row} has no {field}: {source[row]!r}") from None
-
-
-def id_of(value: Any, name: str, what: str = "an id") -> str:
-    """An id as a text."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(int(value))
-    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
 
 
 def _of_columns(source: Any) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from hitcurve._base.checks import check_choice, quoted
+from hitcurve._base.words import near
 
 __all__ = ["DUPLICATES", "OWN", "PLAIN", "TAKEN", "USUAL", "Found", "Rows", "Unclear", "find", "is_columns", "is_other",
            "rows_as"]
@@ -90,21 +91,12 @@ def rows_as(columns: Any, duplicates: Any) -> Rows:
         if role not in OWN:
             turned = isinstance(label, str) and label in OWN
             raise ValueError(f"columns has the key {role!r}: the keys are {', '.join(map(repr, OWN))}" + (
-                f", so write {{{label!r}: {role!r}}}" if turned else _near(role, OWN)))
+                f", so write {{{label!r}: {role!r}}}" if turned else near(role, OWN)))
         if label is None and role != "relevance":
             raise ValueError(f"columns[{role!r}] is None: only the relevance may be None, if each row is relevant")
         if not (label is None or isinstance(label, str)):
             raise TypeError(f"columns[{role!r}] must be the name of a column, got {quoted(label)}")
     return Rows(dict(columns), duplicates)
-
-
-def _near(name: Any, names: Iterable[Any]) -> str:
-    """The end of a message about an unknown name: the names that are near to it."""
-    from difflib import get_close_matches
-
-    lower = {str(one).lower(): one for one in names}
-    found = [repr(lower[one]) for one in get_close_matches(str(name).lower(), lower)]
-    return f"; near names: {', '.join(found)}" if found else ""
 
 
 def find(labels: Iterable[Any], value: str, rows: Rows, name: str, *, text: bool = False,
@@ -138,7 +130,7 @@ def find(labels: Iterable[Any], value: str, rows: Rows, name: str, *, text: bool
                 whole = bool(names)
             if label is not None and not (names and role in _MAY_DIFFER and role not in rows.must):
                 raise unclear(f"{name} has no column {label!r}, which columns= names as the {role}, only "
-                              f"{_shown(listed)}{_near(label, listed)}")
+                              f"{_shown(listed)}{near(label, listed)}")
             if len(of_users) > 1 and not known:
                 raise unclear(f"{name} has the columns {_shown(of_users)}: name one of them as the {role}, with "
                               f"columns={{{role!r}: ...}}")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hitcurve._base.checks import quoted
+from hitcurve._base.given import id_of
 from hitcurve._base.pickle import MAKERS, judgment_groups
 from hitcurve._base.words import many
-from hitcurve.retrieval.formats import id_of
 from hitcurve.retrieval.preferences import Partial, closed, columns_of_lines, spread
 from hitcurve.retrieval.runs import Judged, Qrels
 

@@ -26,14 +26,13 @@ from hitcurve._base.checks import (
 )
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
+from hitcurve._base.given import at_hand, id_of
 from hitcurve._base.words import are, many
 from hitcurve.retrieval.formats import (
     FORMATS,
     Listed,
-    at_hand,
     field_of,
     form_of,
-    id_of,
     is_json,
     of_ir_datasets,
     of_text,

@@ -1,0 +1,25 @@
+"""What callers give: sources that are not at hand yet, and ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["at_hand", "id_of"]
+
+
+def at_hand(source: Any) -> Any:
+    """A lazy frame of polars as a frame, and an iterator as a list; another source stays as it is."""
+    if hasattr(source, "collect") and hasattr(source, "lazy"):
+        return source.collect()
+    return list(source) if hasattr(source, "__next__") else source
+
+
+def id_of(value: Any, name: str, what: str = "an id") -> str:
+    """An id as a text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(int(value))
+    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
