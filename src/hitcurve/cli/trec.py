@@ -10,7 +10,8 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._base.files import file_name
+from hitcurve._base.files import file_name, opened_text
+from hitcurve._base.queries import Queries
 from hitcurve._base.words import many, meant
 from hitcurve.cli.common import (
     PICTURES,
@@ -131,6 +132,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--missing", "HOW", "judged queries that a run lacks: zero (default), skip, raise", _MISSING),
     ("--empty", "HOW", "queries without relevant items: zero (default), skip, one, raise", _EMPTY),
     ("-J --judged-only", None, "leave out unjudged documents (default: they are not relevant)", {}),
+    ("--queries", "FILE", "lines of ids that count (default: all), or of an id and its group", {}),
     ("-M", "DEPTH", "use the first DEPTH documents of each query (default: all)", {"dest": "depth", "type": count}),
     ("--trec-eval", "N", "10 (default) or 9 (single precision, recall levels rounded up)",
      {"dest": "version", "type": int, "choices": (9, 10), "default": 10}),
@@ -138,7 +140,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--lenient", None, "read bad lines as trec_eval does, and warn (default: an error)", {}),
     ("--format", "FORM", "table (default), markdown, latex, trec (what trec_eval prints), json, "
      "csv (names can be formulas)", {"choices": _FORMS, "default": "table"}),
-    ("--user-model", "MEASURE", "print what a user of this measure gains and spends instead", {}),
+    ("--user-model", "M", "print what a user of measure M gains and spends instead", {}),
     ("--sort", "MEASURE", "sort the runs by this measure, best first (default: as given)", {}),
     ("--compare", None, "test the differences between runs; csv then has nothing else", {}),
     ("--baseline", "RUN", "compare with this run: path, name or tag (default: every pair)", {}),
@@ -203,7 +205,7 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         *((getattr(options, name) and options.qrels_format in _GROUPED, f"--{name} cannot be combined with -R "
            f"{options.qrels_format}: judgment groups have no single curve") for name in ("plot", "report")),
         *_no_user_model(options),
-        (files.count("-") > 1, "standard input can be read only once: name - once"),
+        ((*files, options.queries).count("-") > 1, "standard input can be read only once: name - once"),
         *((getattr(options, name) and len(set(runs)) < len(runs), f"--{name}: a run is named twice: name each run once")
           for name in ("compare", "plot", "report")),
         no_picture(options.plot), *no_output(options, files),
@@ -253,7 +255,10 @@ def _run(options: argparse.Namespace) -> str:
     from hitcurve.retrieval.evaluator import evaluate
     from hitcurve.retrieval.reading import qrels_of
 
-    entries = _checked(options)
+    entries, queries = _checked(options), None if options.queries is None else _queries(options.queries)
+    if queries is not None and queries.groups is not None:
+        refuse(options, ((options.format == "trec", "--format trec prints no groups of queries: use csv or json"),
+                         (options.user_model, "--user-model prints no groups of queries: give --queries ids alone")))
     measures: list[Measure | str] = [entry.measure for entry in entries if entry.measure is not None]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the evaluations hold these warnings too
@@ -262,7 +267,7 @@ def _run(options: argparse.Namespace) -> str:
         if grouped:
             qrels = qrels_of(qrels, not options.lenient, False, rows_as(options.columns, options.duplicates), grouped)
         found = evaluate(
-            qrels, options.runs, measures or ["NumQ"], rank_by=options.rank_by, ties=options.ties,
+            qrels, options.runs, measures or ["NumQ"], queries=queries, rank_by=options.rank_by, ties=options.ties,
             missing=options.missing, empty=options.empty,
             scores="float32" if options.version == 9 else "float64", judged_only=options.judged_only,
             relevance_level=options.relevance_level, depth=options.depth, strict=not options.lenient,
@@ -275,7 +280,7 @@ def _run(options: argparse.Namespace) -> str:
         options.baseline = _baseline(options, names, [one.tag for one in evaluations])
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
-    compared = _compared(options, names, evaluations) if options.compare else None
+    compared = _compared(options, names, evaluations) if options.compare else None  # its strata are those of --queries
     if options.user_model:
         from hitcurve.report.users import Users
 
@@ -305,13 +310,34 @@ def _run(options: argparse.Namespace) -> str:
     return ""
 
 
+def _queries(path: str) -> Queries:
+    """The queries that the lines of a file name, with their groups if it has them. # begins a comment."""
+    with opened_text(path) as (name, text):
+        if text is None:
+            raise ValueError(f"{name} is a Parquet file: --queries needs a text of ids, or of ids and groups")
+        lines = bytes(text).decode("utf-8", "surrogateescape").removeprefix("\ufeff").splitlines()
+    rows = [(at, line.split(maxsplit=1)) for at, line in enumerate(lines, 1)]
+    rows = [(at, row) for at, row in rows if row and not row[0].startswith("#")]
+    for at, row in rows:
+        if len(row) != len(rows[0][1]):
+            has = "no group" if len(row) == 1 else "a group"
+            raise ValueError(f"{name}, line {at}: the query {row[0]!r} has {has}, unlike that of line {rows[0][0]}")
+    if not rows or len(rows[0][1]) == 1:
+        return Queries([query for _, (query,) in rows], name)
+    pairs: dict[str, str] = {}
+    for at, (query, group) in rows:
+        if pairs.setdefault(query, group.strip()) != group.strip():
+            raise ValueError(f"{name}, line {at}: the query {query!r} already has the group {pairs[query]!r}")
+    return Queries(pairs, name)
+
+
 def _compared(options: argparse.Namespace, names: list[str], evaluations: list[Evaluation]) -> Comparison:
     from hitcurve.statistics.comparison import compare
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command prints the warning itself
         return compare(dict(zip(names, evaluations, strict=True)), baseline=options.baseline,
-                       n_resamples=options.resamples, rng=options.seed)  # fmt: skip
+                       queries=evaluations[0].groups, n_resamples=options.resamples, rng=options.seed)  # fmt: skip
 
 
 def _write_page(options: argparse.Namespace, runs: Runs) -> None:

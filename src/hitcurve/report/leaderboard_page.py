@@ -53,6 +53,8 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     """
     names, evaluations = runs.names, runs.evaluations
     body = [section("Leaderboard", runs.board(best_first=True)), *drawn(figures, progress)]
+    if runs.strata:
+        body.insert(1, section("Strata", runs.stacked(best_first=True)))
     if runs.compared is not None:
         body.append(section("Differences", *_differences(names, evaluations, runs.compared), most=_FEW))
     body.append(section("Queries and documents", _counts(names, evaluations)))
@@ -80,9 +82,10 @@ def _differences(names: Sequence[str], evaluations: Sequence[Evaluation],
             yield grid._replace(caption=caption)
         else:
             head, *rows = grid.rows
-            for measure in dict.fromkeys(row[0] for row in rows):
-                chosen = [row for row in rows if row[0] == measure]
-                yield grid._replace(rows=[head, *chosen], caption=f"{caption} in {measure}")
+            at = head.index("measure")  # the stratum may come first
+            for measure in dict.fromkeys(row[at] for row in rows):
+                chosen = [row for row in rows if row[at] == measure]
+                yield grid._replace(rows=[head, *chosen], breaks=(), caption=f"{caption} in {measure}")
 
 
 def _counts(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Grid:

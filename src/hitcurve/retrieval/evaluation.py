@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, overload
 
 import numpy as np
 
 from hitcurve._base.checks import quoted
 from hitcurve._base.words import many
+from hitcurve.measures import parse
+from hitcurve.retrieval import plans
 from hitcurve.retrieval.names import measure_of, resolve
 from hitcurve.shown.grid import number
 from hitcurve.shown.means import Evaluated
@@ -22,9 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve import GainCurves, HitCurves, SubtopicCurves, UserModel
-    from hitcurve.measures import Measure
+    from hitcurve.measures import Definition, Measure
+    from hitcurve.shown.leaderboard import Leaderboard
 
-__all__ = ["Evaluation", "Named", "Table", "TieBand"]
+__all__ = ["Evaluation", "Named", "Table", "TieBand", "mean_over_queries"]
 
 
 _Value = TypeVar("_Value")
@@ -110,6 +113,8 @@ class Evaluation(Evaluated):
         The lowest level that is relevant, for measures that do not name a level.
     tag : str
         The tag in the run's file. `name` may differ.
+    groups : dict of str to str, or None
+        The group of each query that has one, if ``queries=`` of `evaluate` gave groups.
     """
 
     __module__ = "hitcurve"  # what a pickle names
@@ -132,6 +137,7 @@ class Evaluation(Evaluated):
     relevance_level: float = 1
     tag: str = ""
     _topics: Callable[[], SubtopicCurves | None] = lambda: None
+    groups: dict[str, str] | None = None
 
     # A pickle has plain dicts and tuples: it names no class of this module, which may move.
     def __getstate__(self) -> dict[str, Any]:
@@ -364,7 +370,7 @@ class Evaluation(Evaluated):
         """Whether two evaluations have the same values, and say the same of the run."""
         if not isinstance(other, Evaluation):
             return NotImplemented
-        if any(getattr(self, field) != getattr(other, field) for field in ("query_ids", *_PLAIN)):
+        if any(getattr(self, field) != getattr(other, field) for field in ("query_ids", "groups", *_PLAIN)):
             return False
         if self.values.keys() != other.values.keys():
             return False
@@ -423,6 +429,53 @@ class Evaluation(Evaluated):
     def _by_system(self) -> dict[str, Evaluation]:
         return {self.name: self}
 
+    def _only(self, places: list[int]) -> Evaluation:
+        """The values and means of some of the queries, for tables and tests. It has no curves."""
+        own = {asked: name for name, asked in self.means.asked.items()}
+        values = {name: column[places] for name, column in self.values.items()}
+        means = {name: mean_over_queries(column, parse(own[name]).record) for name, column in values.items()}
+        return replace(self, query_ids=[self.query_ids[at] for at in places], counts={"queries": len(places)},
+                       values=Named(values, self.means.asked), means=Named(means, self.means.asked), groups=None)
+
+    def by(self, queries: Any = None) -> Leaderboard:
+        """The means of each group of queries (stratum) below those of all queries, in one table.
+
+        Parameters
+        ----------
+        queries : mapping or frame, optional
+            The groups, as for `evaluate`. Default: `groups`.
+
+        Returns
+        -------
+        Leaderboard
+            ``strata`` has the means of each group. `Leaderboard` with ``queries=`` does the same for several systems,
+            and ``compare`` tests the differences in each group.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are no groups, or if none of the queries has a group.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> qrels = {"q1": {"a": 1}, "q2": {"a": 0, "b": 1}, "q3": {"b": 1}}
+        >>> found = hc.evaluate(qrels, {query: {"a": 2.0, "b": 1.0} for query in qrels}, "AP", name="mine")
+        >>> print(found.by({"q1": "short", "q2": "long", "q3": "long"}))
+        stratum  queries  system      AP
+        all      3        mine    0.6667
+        <BLANKLINE>
+        short    1        mine    1.0000
+        <BLANKLINE>
+        long     2        mine    0.5000
+        """
+        from hitcurve.shown.leaderboard import Leaderboard
+
+        groups = self.groups if queries is None else queries
+        if groups is None:
+            raise ValueError(f"{self.name} has no groups of queries: pass a mapping of ids to groups")
+        return Leaderboard({self.name: self}, queries=groups)
+
     def to_dict(self) -> dict[str, Any]:
         """The evaluation in plain dicts, lists, strings and numbers. None stands for a missing value.
 
@@ -440,13 +493,15 @@ class Evaluation(Evaluated):
         queries = {query: {name: _or_none(float(column[i])) for name, column in self.values.items()}
                    for i, query in enumerate(self.query_ids)}
         fields = self._but_values()
-        last = {field: fields.pop(field) for field in _PLAIN[5:]}  # the long texts come last
+        long = (*_PLAIN[5:], "groups")  # the long texts come last
+        last = {field: fields.pop(field) for field in long if field in fields}
         return {**fields, "queries": queries, **last}
 
     def _but_values(self) -> dict[str, Any]:
         """All but the values."""
         own = {name: one for one, name in self.means.asked.items()}
-        return {**{field: getattr(self, field) for field in _PLAIN},
+        groups = {} if self.groups is None else {"groups": self.groups}
+        return {**{field: getattr(self, field) for field in _PLAIN}, **groups,
                 "measures": {name: own.get(name) or measure_of(name).name for name in self.means},
                 "means": {name: _or_none(mean) for name, mean in self.means.items()}}
 
@@ -456,7 +511,8 @@ class Evaluation(Evaluated):
         asked = {one: name for name, one in fields["measures"].items()}
         means = {name: math.nan if mean is None else float(mean) for name, mean in fields["means"].items()}
         others: dict[str, Any] = {field: fields[field] for field in _PLAIN} | dict.fromkeys(_FUNCTIONS, _not_held)
-        return cls(query_ids=query_ids, values=Named(values, asked), means=Named(means, asked), **others)
+        return cls(query_ids=query_ids, values=Named(values, asked), means=Named(means, asked),
+                   groups=fields.get("groups"), **others)
 
     def to_json(self) -> str:
         """`to_dict` as JSON.
@@ -583,7 +639,7 @@ class Evaluation(Evaluated):
         return cls._of_fields(*of_parquet(path, _PLAIN))
 
 
-#: What an evaluation says of a run besides its queries, measures, values and means.
+#: What an evaluation says of a run besides its queries and their groups, measures, values and means.
 _PLAIN = ("name", "tag", "ties", "rank_by", "relevance_level", "counts", "definitions", "notes", "missing", "extra")
 _FUNCTIONS = ("_band", "_tables", "_curves", "_topics")
 
@@ -592,6 +648,13 @@ def _not_held() -> Any:
     """What an evaluation that was read from a file of values has in place of `_FUNCTIONS`."""
     raise ValueError("this evaluation was read from a file of values, which has no documents, curves or ties: evaluate "
                      "the run again")
+
+
+def mean_over_queries(values: NDArray[np.float64], record: Definition) -> float:
+    """The mean of a measure, or its sum. A sum, unlike a mean, is unknown without the value of a query."""
+    if record.mean == "sum" and (values != values).any():
+        return math.nan
+    return plans.mean(values, record.mean)
 
 
 def _or_none(value: float) -> float | None:

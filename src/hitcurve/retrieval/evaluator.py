@@ -13,11 +13,12 @@ import numpy as np
 
 from hitcurve._base.checks import check_choice, check_flag, check_rank, quoted, whole_number
 from hitcurve._base.files import Path, file_name
+from hitcurve._base.queries import Queries
 from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
 from hitcurve.measures import ByLevel, Measure, parse
 from hitcurve.retrieval import plans, preferences, runs
-from hitcurve.retrieval.evaluation import Evaluation, Named, Table, TieBand
+from hitcurve.retrieval.evaluation import Evaluation, Named, Table, TieBand, mean_over_queries
 from hitcurve.retrieval.formats import is_json, is_mapping_of_runs, is_one_run
 from hitcurve.retrieval.frames import rows_as
 from hitcurve.retrieval.groups import JudgmentGroups
@@ -67,7 +68,7 @@ class Evaluator:
 
     Parameters
     ----------
-    qrels, measures, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict,
+    qrels, measures, queries, rank_by, ties, scores, missing, extra, empty, judged_only, relevance_level, depth, strict,
     subtopics, columns, duplicates, workers
         As for `evaluate`.
 
@@ -90,11 +91,11 @@ class Evaluator:
 
     __module__ = "hitcurve"  # what a pickle names
 
-    def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, rank_by: str = "score", ties: str = "docid",
-                 scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
-                 judged_only: bool = False, relevance_level: float = 1, depth: int | None = None, strict: bool = True,
-                 subtopics: bool = False, columns: Mapping[str, str | None] | None = None, duplicates: str = "raise",
-                 workers: int = 1) -> None:
+    def __init__(self, qrels: Any, measures: Asked = DEFAULT, *, queries: Any = None, rank_by: str = "score",
+                 ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip",
+                 empty: str = "zero", judged_only: bool = False, relevance_level: float = 1, depth: int | None = None,
+                 strict: bool = True, subtopics: bool = False, columns: Mapping[str, str | None] | None = None,
+                 duplicates: str = "raise", workers: int = 1) -> None:
         chosen = {"ties": ties, "rank_by": rank_by, "scores": scores, "missing": missing, "extra": extra,
                   "empty": empty}
         for option, value in chosen.items():
@@ -108,6 +109,7 @@ class Evaluator:
         if self._depth > 0 and ties != "docid":
             raise ValueError(f"depth={depth} cannot be combined with ties={ties!r}, which gives no single order")
         self._workers = check_workers(workers)
+        counting = queries if queries is None or isinstance(queries, Queries) else Queries(queries)
         self._level = _level_as(relevance_level)
         self._ties, self._rank_by, self._missing, self._extra, self._empty = ties, rank_by, missing, extra, empty
         single, strict = scores == "float32", check_flag(strict, "strict")
@@ -144,6 +146,7 @@ class Evaluator:
             order.sort(key=self._texts.__getitem__)
         self._places, self._in_order = np.array(order, dtype=np.intp), order == list(range(len(order)))
         self._query_ids = [decoded(self._texts[i]) for i in order]
+        self._choose(counting)
         self._without = self._num_relevant(self._level) == 0
         self._any_without = bool(self._without.any())
         self._empty_of = {one.name: self._empty_queries(one) for one in self._measures} if empty != "zero" else {}
@@ -162,6 +165,21 @@ class Evaluator:
                     for name, one in self._asked.items()}  # fmt: skip
         said = "; ".join([order, *shared])
         return {name: f"{one.record.definition}; {said}" for name, one in self._asked.items()}
+
+    def _choose(self, queries: Queries | None) -> None:
+        """Keep the queries that count, and note their groups."""
+        self._chosen, self._groups_of = np.ones(len(self._texts), bool), None
+        if queries is None:
+            return
+        kept = queries.places(self._query_ids)
+        self._places, self._query_ids = self._places[kept], [self._query_ids[at] for at in kept]
+        self._chosen[:] = False
+        self._chosen[self._places] = True
+        if queries.groups is not None:
+            known = set(self._query_ids)
+            self._groups_of = {query: group for query, group in queries.groups.items() if query in known}
+        # An evaluator is copied with what was chosen: a function cannot be pickled.
+        self._options["queries"] = self._query_ids if self._groups_of is None else self._groups_of
 
     def _said_of(self, one: Measure, order: str) -> list[str]:
         """What the definition says of the order of documents, and of judgment groups."""
@@ -322,7 +340,7 @@ class Evaluator:
             Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
             counted.counts(judged), dict(self._definitions), notes, self._ties, self._rank_by, counted.missing,
             [decoded(one) for one in judged.others], found.band, found.tables, found.curves, self._level, tag,
-            found.topics,
+            found.topics, self._groups_of,
         )
 
     def _counted(self, judged: Judged) -> _Counted:
@@ -332,7 +350,8 @@ class Evaluator:
         if judged.others and not here:
             sides = f"{judged.source} has {_some(judged.others)}, {qrels.source} has {_some(texts)}"
             raise ValueError(f"{judged.source} and {qrels.source} have no query in common: {sides}")
-        absent = [texts[i] for i in np.flatnonzero(judged.num_retrieved() < 0)] if here < len(texts) else []
+        lacking = (judged.num_retrieved() < 0) & self._chosen if here < len(texts) else ()
+        absent = [texts[i] for i in np.flatnonzero(lacking)]
         if absent and self._missing == "raise":
             raise ValueError(f"{judged.source} lacks {_some(absent)}, which {qrels.source} has (missing='raise')")
         if judged.others and self._extra == "raise":
@@ -410,7 +429,7 @@ class _Found:
             found = np.empty((len(measures), len(by._texts)))
             for values, (_, rows) in zip(read, planned, strict=True):
                 found[rows] = values
-        unknown = found != found
+        unknown = (found != found) & by._chosen
         if unknown.any():
             unknown &= ~np.array([one.record.gaps for one in measures], bool)[:, None]
             if unknown.any():
@@ -460,11 +479,7 @@ class _Found:
 
     @staticmethod
     def _means(found: dict[str, NDArray[np.float64]], measures: Sequence[Measure]) -> dict[str, float]:
-        means = {one.name: plans.mean(found[one.name], one.record.mean) for one in measures}
-        for one in measures:  # a sum, unlike a mean, counts every query: without the value of a query it is unknown
-            if one.record.mean == "sum" and np.isnan(found[one.name]).any():
-                means[one.name] = math.nan
-        return means
+        return {one.name: mean_over_queries(found[one.name], one.record) for one in measures}
 
     def band(self) -> Named[TieBand]:
         by = self._by
@@ -527,7 +542,7 @@ class _Found:
 
 @overload
 def evaluate(
-    qrels: Any, run: list[list[int]], measures: Asked = ..., *, name: str | None = ...,
+    qrels: Any, run: list[list[int]], measures: Asked = ..., *, name: str | None = ..., queries: Any = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
     depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
@@ -536,7 +551,7 @@ def evaluate(
 ) -> Evaluation: ...
 @overload
 def evaluate(
-    qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, name: None = ...,
+    qrels: Any, run: list[Any] | tuple[Any, ...], measures: Asked = ..., *, name: None = ..., queries: Any = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
     depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
@@ -545,7 +560,7 @@ def evaluate(
 ) -> list[Evaluation]: ...
 @overload
 def evaluate(
-    qrels: Any, run: Mapping[str, Path | Run], measures: Asked = ..., *, name: None = ...,
+    qrels: Any, run: Mapping[str, Path | Run], measures: Asked = ..., *, name: None = ..., queries: Any = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
     depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
@@ -554,7 +569,7 @@ def evaluate(
 ) -> dict[str, Evaluation]: ...
 @overload
 def evaluate(
-    qrels: Any, run: Any, measures: Asked = ..., *, name: str | None = ...,
+    qrels: Any, run: Any, measures: Asked = ..., *, name: str | None = ..., queries: Any = ...,
     rank_by: str = ..., ties: str = ..., scores: str = ...,
     missing: str = ..., extra: str = ..., empty: str = ..., judged_only: bool = ..., relevance_level: float = ...,
     depth: int | None = ..., strict: bool = ..., subtopics: bool = ...,
@@ -562,11 +577,11 @@ def evaluate(
     progress: Callable[[int], None] | bool | None = ...,
 ) -> Evaluation: ...
 def evaluate(
-    qrels: Any, run: Any, measures: Asked = DEFAULT, *, name: str | None = None, rank_by: str = "score",
-    ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip", empty: str = "zero",
-    judged_only: bool = False, relevance_level: float = 1, depth: int | None = None, strict: bool = True,
-    subtopics: bool = False, columns: Mapping[str, str | None] | None = None, duplicates: str = "raise",
-    workers: int = 1, progress: Callable[[int], None] | bool | None = None,
+    qrels: Any, run: Any, measures: Asked = DEFAULT, *, name: str | None = None, queries: Any = None,
+    rank_by: str = "score", ties: str = "docid", scores: str = "float64", missing: str = "zero", extra: str = "skip",
+    empty: str = "zero", judged_only: bool = False, relevance_level: float = 1, depth: int | None = None,
+    strict: bool = True, subtopics: bool = False, columns: Mapping[str, str | None] | None = None,
+    duplicates: str = "raise", workers: int = 1, progress: Callable[[int], None] | bool | None = None,
 ) -> Evaluation | list[Evaluation] | dict[str, Evaluation]:
     """Measure one or several runs against relevance judgments.
 
@@ -587,6 +602,12 @@ def evaluate(
         the tag in a TREC file, the name of the file without ``.gz`` and the like, ``"run"``. If two runs of a list have
         the same tag, all runs of the list have the names of their files. If two files have the same name, the names are
         numbered from 1.
+    queries : list, set, callable, mapping or frame, optional
+        Which judged queries count, or their groups. A list, a set or an array of ids: only these count. A function of
+        the id: the queries for which it returns True count. A mapping of ids to groups, or a frame with a column of
+        ids and a column of groups: all queries count, and tables show the means of each group (stratum) below those of
+        all queries: see `Evaluation.by`. A query whose group is None or NaN, or that the mapping lacks, is in no group.
+        Default: all judged queries count.
     rank_by : {"score", "listed", "rank"}
         The order of the documents of a query. ``"score"``: by score. ``"listed"``: as the run lists them. ``"rank"``:
         by the rank column. With ``"listed"`` and ``"rank"`` a warning says where scores contradict the order.
@@ -650,9 +671,10 @@ def evaluate(
     Raises
     ------
     ValueError
-        If data cannot be read (the message names file and line), if a measure or option is unknown, if a measure is not
-        defined for `ties`, if a bound of G, nDCGrel, infAP or a measure of preferences cannot be computed (see the page
-        of measures), or if qrels and run have no query in common.
+        If data cannot be read (the message names file and line), if a measure or option is unknown, if `queries` has an
+        id that is not judged (the message has near names) or selects none, if a measure is not defined for `ties`, if a
+        bound of G, nDCGrel, infAP or a measure of preferences cannot be computed (see the page of measures), or if
+        qrels and run have no query in common.
 
     References
     ----------
@@ -672,9 +694,9 @@ def evaluate(
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(f"progress is {progress!r}: it must be True, False or a callable")
     evaluator = Evaluator(
-        qrels, measures, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra, empty=empty,
-        judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict, subtopics=subtopics,
-        columns=columns, duplicates=duplicates, workers=workers)
+        qrels, measures, queries=queries, rank_by=rank_by, ties=ties, scores=scores, missing=missing, extra=extra,
+        empty=empty, judged_only=judged_only, relevance_level=relevance_level, depth=depth, strict=strict,
+        subtopics=subtopics, columns=columns, duplicates=duplicates, workers=workers)
     if not isinstance(progress, bool):
         return evaluator._evaluated(run, name, progress)  # type: ignore[no-any-return]
     with Progress(progress) as shown:

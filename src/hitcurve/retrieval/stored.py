@@ -94,7 +94,7 @@ def _fields(text: str | bytes, name: str, writer: str, keys: Sequence[str], *mor
     for key in (*keys, "measures", "means", *more):
         if not isinstance(fields, dict) or key not in fields:
             raise ValueError(f"{told}: it has no {key!r}")
-    for key in ("counts", "definitions", "measures", "means", *more):
+    for key in ("counts", "definitions", "measures", "means", *more, *(("groups",) if "groups" in fields else ())):
         if not isinstance(fields[key], dict):
             raise ValueError(f"{told}: {key!r} is not an object")
     if fields["measures"].keys() != fields["means"].keys():

@@ -7,24 +7,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hitcurve._base.checks import quoted
+from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many
 from hitcurve.shown.board import Tested, board
 from hitcurve.shown.grid import Grid
 from hitcurve.shown.printed import Printed, checked_digits
 
-__all__ = ["Evaluated", "Means", "means_of", "queries", "systems_of", "titles"]
+__all__ = ["Evaluated", "Means", "chosen", "means_of", "queries", "strata_of", "systems_of", "titles"]
 
 
 class Means(Printed):
     """The base of a result that prints the means of one or several evaluations."""
 
     _tested: Tested | None = None
+    _marks: Mapping[str, Tested] = {}  # with groups of queries: what is significant over all queries, and in each group
 
     def _by_system(self) -> dict[str, Any]:
         raise NotImplementedError
 
+    def _strata(self) -> Mapping[str, Mapping[str, Any]]:
+        """The evaluations of the queries of each group, by group and system."""
+        return {}
+
     def _blocks(self, digits: int = 4, caption: str = "", label: str = "") -> list[Grid | str]:
-        found = self._by_system()
+        found, strata = self._by_system(), self._strata()
+        if strata:
+            grid = stacked({ALL: found, **strata}, checked_digits(digits), tested=self._marks)
+            return [grid._replace(caption=caption, label=label)]
         means, names = means_of(list(found.values()))
         return [board(list(found), means, digits=checked_digits(digits), names=names, found=self._tested,
                       foot=[f"{queries(found.values())}."], caption=caption, label=label)]  # fmt: skip
@@ -37,6 +46,13 @@ class Evaluated(Means):
     query_ids: list[str]
     values: Any  # by measure
     means: Any
+    groups: dict[str, str] | None
+
+    def _only(self, places: list[int]) -> Any:
+        raise NotImplementedError
+
+    def _strata(self) -> Mapping[str, Mapping[str, Any]]:
+        return strata_of(self._by_system(), None)
 
 
 def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
@@ -60,6 +76,48 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
     return found
 
 
+def chosen(found: dict[str, Any], given: Queries | None) -> dict[str, Any]:
+    """The evaluations of the queries that count. An error if no evaluation has one of the ids, or if none is left."""
+    if given is None:
+        return found
+    known = list(dict.fromkeys(query for one in found.values() for query in one.query_ids))
+    wanted = {known[at] for at in given.places(known)}
+    if given.groups is not None:
+        return found
+    return {name: one._only([at for at, query in enumerate(one.query_ids) if query in wanted])
+            for name, one in found.items()}  # fmt: skip
+
+
+def strata_of(found: dict[str, Any], given: Queries | None) -> dict[str, dict[str, Any]]:
+    """The evaluations of each group of queries. Without `given` the groups are those that all evaluations have."""
+    if given is None:
+        groups = [one.groups for one in found.values()]
+        if not groups or groups[0] is None or any(other != groups[0] for other in groups):
+            return {}
+        given = Queries(groups[0])
+    places = {name: given.strata(one.query_ids) for name, one in found.items()}
+    names = {group: None for group in (given.groups or {}).values() if any(group in one for one in places.values())}
+    return {group: {name: one._only(places[name].get(group, [])) for name, one in found.items()} for group in names}
+
+
+def stacked(strata: Mapping[str, Mapping[str, Any]], digits: int = 4, head: str = "system",
+            foot: Iterable[str] = (), tested: Mapping[str, Tested] | None = None) -> Grid:  # fmt: skip
+    """The tables of the means of each group of queries, one below the other. `tested`: what is significant in each."""
+    rows: list[list[str]] = []
+    breaks, said = [], dict[Any, None]()
+    for group, found in strata.items():
+        means, names = means_of(list(found.values()))
+        grid = board(list(found), means, digits=digits, names=names, head=head, found=(tested or {}).get(group))
+        count = queries(found.values(), ",", "")
+        if rows:
+            breaks.append(len(rows))
+        else:
+            rows.append(["stratum", "queries", *grid.rows[0]])
+        rows += [[group, count, *row] for row in grid.rows[1:]]
+        said |= dict.fromkeys(grid.foot)
+    return Grid(rows, 2 + grid.left, breaks=tuple(breaks), foot=(*foot, *list(said)[:1]))
+
+
 def titles(found: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The measures by the names that the caller asked for, each with the name of its record. Each occurs once."""
     known: dict[str, str] = {}
@@ -76,8 +134,8 @@ def means_of(evaluations: Sequence[Evaluated]) -> tuple[list[dict[str, float]], 
     return [{measure: one.means.get(measure, math.nan) for measure in names} for one in evaluations], names
 
 
-def queries(evaluations: Iterable[Evaluated], form: str = "") -> str:
+def queries(evaluations: Iterable[Evaluated], form: str = "", unit: str = "queries") -> str:
     """The number of queries, such as "50 queries". If evaluations differ, the least and the greatest number."""
     counts = {len(one.query_ids) for one in evaluations}
     least = f"{min(counts):{form}} to " if len(counts) > 1 else ""
-    return least + many(max(counts), "queries", form)
+    return least + (many(max(counts), unit, form) if unit else f"{max(counts):{form}}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from hitcurve._base.checks import (
     quoted,
 )
 from hitcurve._base.extras import advice, needed
+from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many, meant, unit_of
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
@@ -47,8 +48,9 @@ from hitcurve.statistics.paired import (
     paired_t,
     tukey,
 )
-from hitcurve.statistics.per_query import held_measures, per_query
+from hitcurve.statistics.per_query import check_apart, held_measures, per_query, per_system
 from hitcurve.statistics.resampling import Kinds, entropy, item_blocks, resampled_means
+from hitcurve.statistics.unpaired import unpaired_permutation, welch_t
 
 __all__ = [
     "Comparison", "Difference", "SystemValue", "compare", "enough", "lines_of", "marks_of", "tables_of", "too_few",
@@ -105,14 +107,15 @@ class Difference(NamedTuple):
         The two-sided p-value of `test`. Over queries or groups, `test` is another procedure than `method`.
     test
         ``"randomization"``, ``"exact randomization"`` (over all ways to turn the signs), ``"bootstrap"`` or
-        ``"DeLong"``.
+        ``"DeLong"``. Without pairs ``"permutation"`` or ``"exact permutation"`` (over all ways to divide the queries).
     p_holm
         `p_value`, corrected for all the pairs compared in this measure (Holm 1979).
     p_t
-        The p-value of Student's paired test over queries or groups. None over items, and if scipy is not installed.
+        The p-value of Student's paired test over queries or groups; without pairs that of Welch's test. None over
+        items, and if scipy is not installed.
     p_tukey
-        The p-value of the randomised Tukey test of all systems, over queries or groups. None over items, and for fewer
-        than three systems.
+        The p-value of the randomised Tukey test of all systems, over queries or groups. None over items, without pairs,
+        and for fewer than three systems.
     method
         How the interval was made: ``"bootstrap"`` or ``"delong"``.
     p_interval
@@ -163,6 +166,12 @@ class Comparison(Printed):
         test.
     confidence_level : float
         The nominal coverage of the intervals.
+    paired : bool
+        Whether the systems have the same items, queries or groups.
+    counts : dict of str to int
+        Without pairs, the number of queries of each system; `count` is their sum. Otherwise empty.
+    strata : dict of str to Comparison
+        The comparison of each group of queries (stratum), if ``queries=`` gave groups. `rows` are over all queries.
     """
 
     __module__ = "hitcurve"  # what a pickle names
@@ -175,6 +184,12 @@ class Comparison(Printed):
     n_resamples: int
     n_bootstrap: int
     confidence_level: float
+    paired: bool = True
+    counts: dict[str, int] = field(default_factory=dict)
+    strata: dict[str, Comparison] = field(default_factory=dict)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= {"counts": {}, "strata": {}, **state}  # pickles of earlier versions lack these
 
     def __repr__(self) -> str:
         return f"Comparison({many(len(self.rows), 'differences')} over {many(self.count, self.unit)})"
@@ -192,10 +207,13 @@ class Comparison(Printed):
                 if text:
                     raise ValueError(f"{name}={text!r} needs layout='wide', which is one table")
             return self._blocks(digits)
+        if self.strata:
+            raise ValueError("layout='wide' has no strata: use strata[name].to_latex('wide') and the like, or "
+                             "layout='long'")
         means: dict[str, dict[str, float]] = {}
         for one in self.systems:
             means.setdefault(one.system, {})[one.measure] = one.value
-        systems, foot = list(means), [f"{many(self.count, self.unit)}."]
+        systems, foot = list(means), [f"{_counted_units(self)}."]
         foot += [_left_out(self)] if self.left_out else []
         how: dict[str, Any] = {"digits": checked_digits(digits), "found": marks_of(self, systems, p, alpha)}
         return [board(systems, list(means.values()), foot=foot, caption=caption, label=label, **how)]
@@ -302,8 +320,12 @@ class Comparison(Printed):
 
     def _columns(self, table: str = "differences") -> dict[str, list[Any]]:
         check_choice(table, "table", ("differences", "systems"))
-        kind, rows = (Difference, self.rows) if table == "differences" else (SystemValue, self.systems)
+        kind = Difference if table == "differences" else SystemValue
+        parts = {name: one.rows if table == "differences" else one.systems for name, one in strata_of(self).items()}
+        rows = [row for part in parts.values() for row in part]
         columns: dict[str, list[Any]] = {}
+        if self.strata:
+            columns["stratum"] = as_utf8(name for name, part in parts.items() for _ in part)
         for name in kind._fields:
             cells = [getattr(row, name) for row in rows]
             columns[name] = as_utf8(cells) if kind.__annotations__[name] == "str" else [
@@ -393,57 +415,94 @@ class Comparison(Printed):
         return plot_comparison(self, kind, measure=measure, ax=ax)
 
 
+def strata_of(found: Comparison) -> dict[str, Comparison]:
+    """The comparison over all queries, and that of each stratum."""
+    return {ALL: found, **found.strata}
+
+
 def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
     """The tables of a comparison, and a text that says how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
-    values = [["measure", "system", "value" if over_items else "mean", level, "by"]]
-    for one in found.systems:
-        ends = between(one.low, one.high, "", digits)
-        values.append([one.measure, one.system, number(one.value, "", digits), ends, one.method])
-    titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)", "p_tukey": "p (Tukey)"}
+    parts, lead = strata_of(found), ["stratum"] * bool(found.strata)
+    values = [[*lead, "measure", "system", "value" if over_items else "mean", level, "by"]]
+    breaks: list[list[int]] = [[], []]
+    for name, part in parts.items():
+        breaks[0] += [len(values)] * (len(values) > 1)
+        for one in part.systems:
+            ends = between(one.low, one.high, "", digits)
+            cells = [one.measure, one.system, number(one.value, "", digits), ends, one.method]
+            values.append([*[name] * len(lead), *cells])
+    titles = {"p_value": "p", "p_holm": "p (Holm)", "p_t": "p (t)" if found.paired else "p (Welch)",
+              "p_tukey": "p (Tukey)"}  # fmt: skip
     if not over_items:  # first the p-value of the interval, then those of other procedures
-        titles = {"p_interval": "p (bootstrap)", **titles, "p_value": "p (randomization)"}
+        tested = "p (randomization)" if found.paired else "p (permutation)"
+        titles = {"p_interval": "p (bootstrap)", **titles, "p_value": tested}
     made = [name for name in titles if any(getattr(row, name) is not None for row in found.rows)]
-    rows = [["measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
-    for row in found.rows:
-        chances = [getattr(row, name) for name in made]
-        ends = between(row.low, row.high, "+", digits)
-        cells = [number(row.difference, "+", digits), ends, row.method, *map(_probability, chances)]
-        rows.append([row.measure, row.system, row.baseline, *cells])
-    said = {row.test for row in found.rows}
+    rows = [[*lead, "measure", "system", "baseline", "difference", level, "by", *(titles[name] for name in made)]]
+    for name, part in parts.items():
+        breaks[1] += [len(rows)] * (len(rows) > 1)
+        for row in part.rows:
+            chances = [getattr(row, p) for p in made]
+            ends = between(row.low, row.high, "+", digits)
+            cells = [number(row.difference, "+", digits), ends, row.method, *map(_probability, chances)]
+            rows.append([*[name] * len(lead), row.measure, row.system, row.baseline, *cells])
+    of_values, of_rows = (tuple(one) for one in breaks)
+    return [Grid(values, 2 + len(lead), breaks=of_values), Grid(rows, 3 + len(lead), breaks=of_rows), _said(found)]
+
+
+def _said(found: Comparison) -> str:
+    """The text below the tables: how they were made."""
+    over_items = found.unit == "items"
+    said = {row.test for part in strata_of(found).values() for row in part.rows}
     number_drawn = many(found.n_resamples, "resamples")
-    drawn = {"randomization": f" ({number_drawn})"}
+    drawn = dict.fromkeys(("randomization", "permutation"), f" ({number_drawn})")
     tests = " or ".join(f"{name} test{drawn.get(name, '')}" for name in sorted(said)) if said else "no pair"
-    text = f"{many(found.count, found.unit)}. "
+    text = f"{_counted_units(found)}. "
     if over_items:
         resamples = "" if said == {"DeLong"} else f"; bootstrap intervals from {number_drawn}"
         text += f"p: {tests}, two-sided{resamples}."
     else:
-        text += f"All p are two-sided. p (randomization) and p (Holm): {tests}. "
+        tested = "p (randomization)" if found.paired else "p (permutation)"
+        text += f"All p are two-sided. {tested} and p (Holm): {tests}. "
         text += f"Intervals and p (bootstrap): {many(found.n_bootstrap, 'resamples')}."
+    if found.strata:
+        text += " p (Holm) is corrected for the pairs of a measure in a stratum."
     if found.left_out:
         text += f" {_left_out(found)}"
     if few := too_few(found, "p_holm", alpha_of(found.confidence_level)):
         text += f" {few}"
     if not over_items and any(row.p_t is None for row in found.rows):
-        text += " " + advice("scipy", "Student's t") + "."
-    return [Grid(values, 2), Grid(rows, 3), text]
+        text += " " + advice("scipy", "Student's t" if found.paired else "Welch's t") + "."
+    return text
+
+
+def _counted_units(found: Comparison) -> str:
+    """The number of items, queries or groups; with strata, and without pairs, also their numbers."""
+    parts = {name: one.count for name, one in found.strata.items()} or found.counts
+    each = f" ({', '.join(f'{name}: {count}' for name, count in parts.items())})" if parts else ""
+    return many(found.count, found.unit) + each
 
 
 def lines_of(found: Comparison) -> Iterator[Iterable[Any]]:
     """The rows of CSV: a row for each difference. Values that were not computed are empty."""
-    yield Difference._fields
-    yield from (["" if cell is None or cell != cell else cell for cell in row] for row in found.rows)
+    lead = ["stratum"] * bool(found.strata)
+    yield [*lead, *Difference._fields]
+    for name, part in strata_of(found).items():
+        for row in part.rows:
+            yield [*[name] * len(lead), *("" if cell is None or cell != cell else cell for cell in row)]
 
 
 def tree_of(found: Comparison, seed: Any) -> dict[str, Any]:
     """The content of JSON. `seed` made the random numbers."""
     counts = {name: getattr(found, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
-    return {
-        **counts, "seed": seed, "confidence_level": found.confidence_level,
-        "systems": [one._asdict() for one in found.systems],
-        "differences": [one._asdict() for one in found.rows],
-    }  # fmt: skip
+    strata = {name: {"count": one.count, "left_out": one.left_out, **_listed(one)}
+              for name, one in found.strata.items()}
+    return {**counts, "seed": seed, "confidence_level": found.confidence_level, **_listed(found),
+            **({"strata": strata} if strata else {})}  # fmt: skip
+
+
+def _listed(found: Comparison) -> dict[str, Any]:
+    return {"systems": [one._asdict() for one in found.systems], "differences": [one._asdict() for one in found.rows]}
 
 
 def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) -> Tested:
@@ -456,7 +515,8 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
     check_choice(p, "p", tuple(_BY))
     level = check_level(alpha, "alpha")
     if any(getattr(row, p) is None for row in rows):
-        lacks = "scipy, and queries or groups" if p == "p_t" else "three systems or more, over queries or groups"
+        systems_of_tukey = "three systems or more, over the same queries or groups"
+        lacks = "scipy, and queries or groups" if p == "p_t" else systems_of_tukey
         raise ValueError(f"p={p!r} was not computed: it needs {lacks}")
     baselines = {row.baseline for row in rows}
     single, place = len(baselines) == 1, {name: at for at, name in enumerate(systems)}
@@ -478,7 +538,7 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
             worse.setdefault((row.measure, winner), []).append(place[other])
     marks |= {key: ranged(sorted(found), letters) for key, found in worse.items()}
     tests = {row.test if p != "p_interval" or row.method == "delong" else row.method for row in rows}
-    test = _BY[p].format(" or ".join(sorted(tests)))
+    test = _BY[p].format(" or ".join(sorted(tests))) if found.paired or p != "p_t" else "Welch's t test"
     how = f"({test}, p at most {level:g})."
     if single:
         said = f"†: significantly better than {baselines.pop()}, ‡: worse {how}"
@@ -497,9 +557,9 @@ def too_few(found: Comparison, p: str, alpha: float) -> str:
     most: tuple[int, ...] = ()
     for rows in _by_measure(found.rows):
         by = {row.test if p in _TESTED else p if p == "p_tukey" else row.method for row in rows}
-        if p == "p_t" or not by & {"randomization", "bootstrap", "p_tukey"}:
+        if p == "p_t" or not by & {"randomization", "permutation", "bootstrap", "p_tukey"}:
             continue
-        sides = 2 if "bootstrap" in by else 1  # the bootstrap doubles the smaller tail
+        sides = 2 if by & {"bootstrap", "permutation"} else 1  # these double the smaller tail
         # Holm's correction multiplies by the number of pairs that do not have smaller p-values, from exact tests.
         pairs = sum(row.p_value >= sides / (count + 1) for row in rows) if p == "p_holm" else 1
         if pairs * (sides / (count + 1)) > alpha:
@@ -541,8 +601,9 @@ def _probability(p: float | None) -> str:
 
 def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
             measures: str | Measure | Sequence[str | Measure] | None = None, baseline: str | None = None,
-            groups: Any = None, method: str | None = None, confidence_level: float = 0.95,
-            n_resamples: int | None = None, stratified: bool = False, ties: str = "expected",
+            groups: Any = None, queries: Any = None, paired: bool = True, method: str | None = None,
+            confidence_level: float = 0.95, n_resamples: int | None = None, stratified: bool = False,
+            ties: str = "expected",
             lower_is_better: bool | Mapping[str, bool] = False, relevance_level: float | None = None,
             nan_policy: str = "raise", rng: Any = None, workers: int = 1) -> Comparison:  # fmt: skip
     """Compare rankings of the same items, or systems on the same queries: differences with intervals and tests.
@@ -558,7 +619,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         shape (n, subtopics) are those of SubtopicCurve. Without `y_score`, a mapping from the names of the systems to
         their per-query results: an Evaluation of `evaluate`, a HitCurves, a GainCurves, a SubtopicCurves, or an array
         with a value for each query. A list of evaluations is also allowed, and each keeps its name. All systems must
-        have the same queries.
+        have the same queries, but with ``paired=False`` no two systems share a query.
     y_score : mapping of str to array_like of shape (n,), optional
         The scores of the same items, by the name of the ranking.
     measures : str or sequence of str, optional
@@ -572,6 +633,13 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     groups : array_like of shape (n,), optional
         The group (target, assay, query) of each item. Each group is a ranking, and `compare` resamples groups. If it is
         a column of a frame, tables and pictures call the groups by its name, such as "targets".
+    queries : list, set, callable, mapping or frame, optional
+        Only for per-query results: which queries count, or their groups, as for `evaluate`. A list, a set or a function
+        of the id selects queries. A mapping of ids to groups, or a frame of both, compares the systems over all queries
+        and within each group (stratum): see ``Comparison.strata``. Queries without names are numbered from 0.
+    paired : bool
+        Only for per-query results. False compares systems that share no query, such as two years of topics: means of
+        independent samples.
     method : {None, "bootstrap", "delong"}
         Only over items. None takes DeLong's paired test for ROCAUC and the bootstrap for every other measure. For items
         with levels None takes the bootstrap for every measure.
@@ -615,8 +683,9 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     ------
     ValueError, TypeError
         If there are fewer than two systems, if two evaluations have the same name, if a baseline or measure is unknown,
-        if the systems hold different queries, if a value is infinite, if a query has a value in some systems only, or
-        if HitCurve refuses the labels or scores.
+        if the systems hold different queries (with ``paired=False``: if they share one), if `queries` has an unknown id
+        (the message has near names) or selects none, if a value is infinite, if a query has a value in some systems
+        only, or if HitCurve refuses the labels or scores.
 
     Notes
     -----
@@ -634,6 +703,11 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     The randomisation draws a sign for each query, and takes the same signs for every pair. So systems with equal values
     have equal p-values, and no p-value depends on the order of the systems.
 
+    Without pairs the mean of each system is drawn from its own queries. ``p_value`` and ``p_holm`` come from a
+    two-sample permutation test of the difference of the means, two-sided as in ``scipy.stats.permutation_test``: exact
+    if both systems have at most 30 queries together. ``p_t`` comes from Welch's t test (``scipy.stats.ttest_ind`` with
+    ``equal_var=False``). A difference between two years is one of systems and of topics: no test separates the two.
+
     Examples
     --------
     >>> import hitcurve as hc
@@ -641,15 +715,32 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     >>> row = result.rows[0]
     >>> print(f"{row.system} - {row.baseline} = {row.difference:.3f}, p = {row.p_value}")
     B - A = 0.125, p = 0.25
+    >>> years = {"2023": [0.1, 0.5, 0.3, 0.2], "2024": [0.3, 0.6, 0.5]}
+    >>> row = hc.compare(years, paired=False, rng=1).rows[0]
+    >>> print(f"{row.difference:.3f}, {row.test}: p = {row.p_value:.3f}, Welch: p = {row.p_t:.3f}")
+    0.192, exact permutation: p = 0.229, Welch: p = 0.195
     """
     level, threads = check_level(confidence_level), check_workers(workers)
     check_flag(stratified, "stratified")
     checked_seed(rng)
+    chosen, paired = None if queries is None else Queries(queries), check_flag(paired, "paired")
+    if y_score is not None and (chosen is not None or not paired):
+        name = "queries" if chosen is not None else "paired=False"
+        raise ValueError(f"{name} needs per-query results, such as evaluations: it cannot be combined with labels and "
+                         "scores")
     if n_resamples is not None:
         n_resamples = check_count(n_resamples, "n_resamples")
     drawn: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples, "rng": rng, "workers": threads}
     if y_score is None:
-        return _warned(_of_results(y_true, measures, baseline, groups, method, ties, drawn))
+        return _warned(_of_results(y_true, measures, baseline, groups, method, ties, chosen, paired, drawn))
+    return _warned(_of_labels(y_true, y_score, measures, baseline, groups, method, ties, lower_is_better,
+                              relevance_level, nan_policy, stratified, drawn))  # fmt: skip
+
+
+def _of_labels(y_true: Any, y_score: Any, measures: Any, baseline: str | None, groups: Any, method: Any, ties: str,
+               lower_is_better: Any, relevance_level: float | None, nan_policy: str, stratified: bool,
+               drawn: dict[str, Any]) -> Comparison:  # fmt: skip
+    """Compare rankings of the same items."""
     if not isinstance(y_score, Mapping):
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
@@ -663,7 +754,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     if nan_policy == "omit":
         y_true, y_score, groups = _complete(y_true, y_score, groups, names)
         nan_policy = "raise"
-    make: dict[str, Any] = {"nan_policy": nan_policy, "workers": threads}
+    make: dict[str, Any] = {"nan_policy": nan_policy, "workers": drawn["workers"]}
     with_levels = {"gains", "subtopics"}
     of_gains = next((one for one in known if topics or with_levels & {*one.record.of} or one.rel is not None), None)
     if of_gains is None:
@@ -679,7 +770,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         many = _ranked(many_curves, y_true, y_score, lower, qid=groups, **make)
         found = per_query(dict(zip(names, many, strict=True)), names, known, ties)
         made = _over_queries(found, names, pairs, "groups", **drawn)
-        return _warned(replace(made, unit=unit_of(column) if isinstance(column, str) else "groups"))
+        return replace(made, unit=unit_of(column) if isinstance(column, str) else "groups")
     if method is not None:
         check_choice(method, "method", ("bootstrap", "delong"))
     curves = _ranked(one_curve, y_true, y_score, lower, **make)
@@ -690,14 +781,15 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     else:
         levels = as_flags(y_true, as_real(y_score[names[0]], "y_score"), relevance_level)
     kinds, kind_levels = _kinds(levels, [y_score[name] for name in names], curves)
-    if n_resamples is None:
-        drawn["n_resamples"] = enough(len(pairs), level, _USUAL["items"], len(names) * int(curves[0].num_items))
+    if drawn["n_resamples"] is None:
+        size = len(names) * int(curves[0].num_items)
+        drawn["n_resamples"] = enough(len(pairs), drawn["confidence_level"], _USUAL["items"], size)
     how = {**drawn, "stratified": stratified, "method": method, "ties": ties}
-    return _warned(_over_items(curves, kinds, None if of_gains is None else kind_levels, known, names, pairs, **how))
+    return _over_items(curves, kinds, None if of_gains is None else kind_levels, known, names, pairs, **how)
 
 
 def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, method: Any, ties: str,
-                drawn: dict[str, Any]) -> Comparison:  # fmt: skip
+                chosen: Queries | None, paired: bool, drawn: dict[str, Any]) -> Comparison:  # fmt: skip
     """Compare systems by the values that they have for each query."""
     if isinstance(results, list | tuple) and results and all(isinstance(one, Evaluated) for one in results):
         results = systems_of(results)
@@ -708,8 +800,34 @@ def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, 
         if value is not None:
             raise ValueError(f"{name} needs labels and scores: it cannot be combined with per-query results")
     names, pairs = _checked_names(results, "systems", baseline)
-    found = per_query(results, names, _listed_measures(measures, held_measures(results, names)), ties)
-    return _over_queries(found, names, pairs, "queries", **drawn)
+    asked = _listed_measures(measures, held_measures(results, names))
+    whole: Any = per_query(results, names, asked, ties) if paired else per_system(results, names, asked, ties)
+    read: Any = _over_queries if paired else _over_samples
+    if not paired:
+        check_apart(results, names, [ids for _, ids in next(iter(whole.values()))])
+    if chosen is None:
+        return read(whole, names, pairs, "queries", **drawn)  # type: ignore[no-any-return]
+    first = next(iter(whole.values()))
+    known = first[1] if paired else list(dict.fromkeys(query for _, ids in first for query in ids))
+
+    def of(places: list[int]) -> Comparison:
+        part = _part(whole, {known[at] for at in places})
+        return read(part, names, pairs, "queries", **drawn)  # type: ignore[no-any-return]
+
+    made = of(chosen.places(known))
+    made.strata |= {group: of(places) for group, places in chosen.strata(known).items()}
+    return made
+
+
+def _part(whole: dict[str, Any], wanted: set[Any]) -> dict[str, Any]:
+    """`per_query` or `per_system` of the queries that are wanted."""
+
+    def part(values: _Array, ids: list[Any]) -> tuple[_Array, list[Any]]:
+        kept = [at for at, query in enumerate(ids) if query in wanted]
+        return values[kept], [ids[at] for at in kept]
+
+    return {title: part(*of) if isinstance(of, tuple) else [part(*sample) for sample in of]
+            for title, of in whole.items()}  # fmt: skip
 
 
 def enough(pairs: int, level: float, usual: int, size: int = 0) -> int:
@@ -905,6 +1023,18 @@ def _bootstrap_p(sums: _Array) -> float:
     return min(1.0, 2 * (tail + 1) / (known.shape[0] + 1)) if known.shape[0] else math.nan
 
 
+def _power(samples: Sequence[_Array]) -> int:
+    """The power of two by which values are divided, so that no sum overflows. Division by it changes no bit."""
+    return max(0, int(np.frexp(max(np.abs(one).max(initial=0.0) for one in samples))[1]) - 900)
+
+
+def _ends(mean: float, sums: _Array, level: float, power: int) -> tuple[float, float, float]:
+    """The mean and the ends of its interval, times a power of two."""
+    with np.errstate(over="ignore"):
+        mean, low, high = np.ldexp([mean, *intervals.quantiles(sums, mean, level, None)], power).tolist()
+    return mean, low, high
+
+
 def _corrected(rows: list[Difference]) -> list[Difference]:
     return [row._replace(p_holm=p) for row, p in zip(rows, holm([row.p_value for row in rows]), strict=True)]
 
@@ -937,15 +1067,11 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
             rest = nan, nan, nan, nan, "randomization", nan, paired_t(kept[:, 0]), honest_p, "bootstrap", nan
             differences += [Difference(title, names[a], names[b], *rest) for a, b in pairs]
             continue
-        # Sums may overflow above 2**900. Division by a power of two avoids that and changes no bit of a result.
-        power = max(0, int(np.frexp(np.abs(kept).max())[1]) - 900)
+        power = _power([kept])
         kept = np.ldexp(kept, -power)
 
         def shown(values: _Array, sums: _Array, power: int = power) -> tuple[float, float, float]:
-            mean = math.fsum(values) / values.shape[0]
-            with np.errstate(over="ignore"):
-                mean, low, high = np.ldexp([mean, *intervals.quantiles(sums, mean, level, None)], power).tolist()
-            return mean, low, high
+            return _ends(math.fsum(values) / values.shape[0], sums, level, power)
 
         drawn = np.ascontiguousarray(resampled_means(kept, n_bootstrap, rng).T)
         for name, column, sums in zip(names, kept.T, drawn, strict=True):
@@ -970,3 +1096,49 @@ def _over_queries(found: dict[str, tuple[_Array, list[Any]]], names: list[str], 
             rows.append(Difference(*of, p, test, *others, "bootstrap", _bootstrap_p(apart)))
         differences += _corrected(rows)
     return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_drawn, n_bootstrap, level)
+
+
+# --- over queries that differ -------------------------------------------------------------------------------
+
+
+def _over_samples(found: dict[str, list[tuple[_Array, list[Any]]]], names: list[str], pairs: list[tuple[int, int]],
+                  unit: str, *, confidence_level: float, n_resamples: int | None, rng: Any,
+                  workers: int) -> Comparison:  # fmt: skip
+    """Compare systems that share no queries. Queries without a value are left out of their system."""
+    level, n_bootstrap = confidence_level, n_resamples or _USUAL[unit]
+    n_drawn = n_resamples or enough(len(pairs), level, _USUAL[unit])
+    systems: list[SystemValue] = []
+    differences: list[Difference] = []
+    counts, left_out = dict.fromkeys(names, 0), 0
+    for title, samples in found.items():
+        known: list[_Array] = []
+        for name, (values, ids) in zip(names, samples, strict=True):
+            for at in np.flatnonzero(np.isinf(values))[:1].tolist():
+                raise ValueError(f"{title} of query {ids[at]!r} is {values[at]} for {name!r}: a value must be finite "
+                                 "or nan")
+            known.append(values[~np.isnan(values)])
+            counts[name] = max(counts[name], len(known[-1]))
+        left_out = max(left_out, sum(len(values) for values, _ in samples) - sum(map(len, known)))
+        power = _power(known)
+        kept = [np.ldexp(one, -power) for one in known]
+        means = [math.fsum(one) / len(one) if len(one) else math.nan for one in kept]
+        for name, column, mean in zip(names, kept, means, strict=True):
+            sums = resampled_means(column[:, None], n_bootstrap, rng)[:, 0]
+            systems.append(SystemValue(title, name, *_ends(mean, sums, level, power), "bootstrap"))
+        # The means of a difference have streams of their own: resamples with the same seed are not independent.
+        words = entropy(rng) if isinstance(rng, np.random.Generator) else rng
+        streams = list(map(np.random.default_rng, np.random.SeedSequence(words).spawn(len(names) + 1)))
+        drawn = [resampled_means(column[:, None], n_bootstrap, stream)[:, 0]
+                 for column, stream in zip(kept, streams[1:], strict=True)]  # fmt: skip
+        rows = []
+        for a, b in pairs:
+            apart = _apart(drawn[a], drawn[b])
+            p, exact = unpaired_permutation(kept[a], kept[b], n_drawn, streams[0], workers)
+            test = "exact permutation" if exact else "permutation"
+            of = title, names[a], names[b], *_ends(float(_apart(means[a], means[b])), apart, level, power)
+            rest = math.nan, welch_t(kept[a], kept[b]), None, "bootstrap", _bootstrap_p(apart)
+            rows.append(Difference(*of, p, test, *rest))
+        differences += _corrected(rows)
+    count = sum(counts.values())
+    return Comparison(tuple(systems), tuple(differences), unit, count, left_out, n_drawn, n_bootstrap, level,
+                      False, counts)  # fmt: skip

@@ -16,7 +16,7 @@ from hitcurve.curves.subtopics import SubtopicCurves
 from hitcurve.measures import Measure, as_measure
 from hitcurve.shown.means import Evaluated, titles
 
-__all__ = ["held_measures", "ids_of", "in_one_order", "per_query"]
+__all__ = ["check_apart", "held_measures", "ids_of", "in_one_order", "per_query", "per_system"]
 
 _Array = NDArray[Any]
 
@@ -40,22 +40,53 @@ def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
     return found
 
 
+def per_system(results: Mapping[str, Any], names: list[str], measures: list[Any],
+               ties: str) -> dict[str, list[tuple[_Array, list[Any]]]]:  # fmt: skip
+    """For each measure: the values of each system, and the names of its queries."""
+    found = {}
+    for wanted in measures:
+        titles, values, ids = zip(*(_values_of(results[name], name, wanted, ties) for name in names), strict=True)
+        found[titles[-1]] = list(zip(values, ids, strict=True))
+    return found
+
+
+def check_apart(results: Mapping[str, Any], names: list[str], ids: Sequence[list[Any]]) -> None:
+    """An error if two systems share a query. Queries without names are not compared."""
+    first: dict[Any, str] = {}
+    for name, own in zip(names, ids, strict=True):
+        if not isinstance(results[name], Evaluated) and getattr(results[name], "qid", None) is None:
+            continue
+        shared = [query for query in own if query in first]
+        if shared:
+            raise ValueError(f"{first[shared[0]]!r} and {name!r} share {many(len(shared), 'queries')}, such as "
+                             f"{shared[0]!r}: for paired=False systems must share no query; leave paired=False out, or "
+                             "pass arrays of values if equal names are different queries")
+        first |= dict.fromkeys(own, name)
+
+
 def in_one_order(names: list[str], ids: Sequence[list[Any]], values: Sequence[_Array]) -> _Array:
     """The values of systems, (queries, systems, ...), in the order in which the first system has its queries."""
     columns, queries = [], ids[0]
     for name, column, own in zip(names, values, ids, strict=True):
         if len(queries) != len(own):
             counts = f"{names[0]!r} has {many(len(queries), 'queries')}, {name!r} has {len(own)}"
-            raise ValueError(f"{counts}: all systems must have the same queries")
+            raise ValueError(f"{counts}: all systems must have the same queries{_advice(queries, own)}")
         if queries != own:
             place = {query: i for i, query in enumerate(own)}
             other = next((query for query in queries if query not in place), None)
             if other is not None:
                 raise ValueError(f"query {other!r} of {names[0]!r} is not in {name!r}: all systems must have the same "
-                                 "queries")
+                                 f"queries{_advice(queries, own)}")
             column = column[[place[query] for query in queries]]
         columns.append(column)
     return np.stack(columns, axis=1)
+
+
+def _advice(queries: list[Any], own: list[Any]) -> str:
+    """What to use for systems that share no query; queries without names are numbers."""
+    if set(queries) & set(own) and not all(isinstance(one, int) for one in (*queries, *own)):
+        return ""
+    return "; for systems that share no query, such as two years of topics, use paired=False"
 
 
 def ids_of(curves: HitCurves | GainCurves | SubtopicCurves) -> list[Any]:
