@@ -1452,6 +1452,29 @@ def rbp_residual_of_runs(order, levels, *, p=0.8):
     return here + Fraction(p) ** len(order) if unjudged else Fraction(0)
 
 
+def over_ways_to_judge(items, relevant, lost, pool, elsewhere, *, ties):
+    """(AP, its least and its greatest value, AP if each document alone is relevant) over all ways to judge a pool.
+
+    `items`, `relevant` and `pool`: of each tie group, best first, the documents, the relevant ones, and those of the
+    pool. `lost`: relevant documents that were not retrieved; `elsewhere`: documents of the pool that were not. AP of no
+    relevant document is 0.
+    """
+    group_of = [group for group, number in enumerate(pool) for _ in range(number)] + [None] * elsewhere
+
+    def value(judged):
+        hits = [known + judged.count(group) for group, known in enumerate(relevant)]
+        R = sum(relevant) + lost + len(judged)
+        return average_precision(from_groups(items, hits, R), ties=ties) if R else Fraction(0)
+
+    values = [value(judged) for n in range(len(group_of) + 1) for judged in combinations(group_of, n)]
+    return value(()), min(values), max(values), [value((group,)) for group in group_of]
+
+
+def rbp_of_groups(items, relevant, *, p, ties):
+    return over_orders(from_groups(items, relevant), ties,
+                       lambda flags: (1 - p) * sum(p**i * flag for i, flag in enumerate(flags)))
+
+
 def user_of_run(gains, go_on, rest, costs=(1,), *, hopeful):
     """(utility, total utility, cost, total cost, depth) of a user who looks at the ranks one by one.
 

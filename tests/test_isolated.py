@@ -499,6 +499,7 @@ def test_what_reprs_show_by_name_are_attributes():
     weighted = {"sample_weight": [0.1, 0.2, 1 / 3, 0.7]}
     found = hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.0, "b": 2.0}}, ["AP", "nDCG@1"])
     compared = hc.compare({"a": many, "b": many}, rng=0, n_resamples=9)
+    pool = hc.evaluate({"q": {"b": 1}}, {"q": {"a": 1.0}}, "AP").unjudged(3, run={"q": {"a": 1.0}})
     counter, levelled = hc.HitCounter(thresholds=[1.0]), hc.GainCounter(edges=[1.0, 2.0])
     counter.update([1, 0], [1.0, 2.0])
     levelled.update([1, 0], [1.0, 2.0])
@@ -511,6 +512,7 @@ def test_what_reprs_show_by_name_are_attributes():
         compared.rows[0], compared.systems[0], found, hc.Leaderboard([found]), hc.at_threshold(y, s, 2),
         hc.Evaluator({"q": {"a": 1}}, "AP"), hc.SubtopicCurve([[1, 0]] * 4, s),
         hc.SubtopicCurves([[[1, 0]] * 4], [s]), gains.user_model("RBP"), hc.rbo(["a", "b"], ["b", "c"]),
+        pool, pool.rows[0], pool.bounds[0],
     ]  # fmt: skip
     classes = {getattr(hc, name) for name in hc.__all__ if inspect.isclass(getattr(hc, name))}
     assert classes <= {type(one) for one in made}

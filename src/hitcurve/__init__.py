@@ -29,6 +29,7 @@ if typing.TYPE_CHECKING:
     from hitcurve.retrieval.evaluator import Evaluator, evaluate
     from hitcurve.retrieval.overlap import RankBiasedOverlap, rbo
     from hitcurve.retrieval.reading import read_qrels, read_run
+    from hitcurve.retrieval.unjudged import Unjudged, UnjudgedDocument, UnjudgedQuery
     from hitcurve.shown.leaderboard import Leaderboard
     from hitcurve.sources.scanning import scan
     from hitcurve.statistics.comparison import Comparison, Difference, SystemValue, compare
@@ -38,9 +39,10 @@ __all__ = [
     "PRESETS", "Comparison", "ConfidenceInterval", "Difference", "Evaluation", "Evaluator", "GainCounter", "GainCurve",
     "GainCurvePoints", "GainCurves", "HitCounter", "HitCurve", "HitCurvePoints", "HitCurves", "Interval", "Leaderboard",
     "PValue", "PrecisionRecallCurve", "PrecisionRecallGainCurve", "RankBiasedOverlap", "RocCurve", "SubtopicCurve",
-    "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "UserModel", "at_threshold", "average_precision",
-    "compare", "evaluate", "mean_average_precision", "mean_ndcg", "multiclass_roc_auc", "ndcg", "plot_curves",
-    "plot_evaluations", "plot_figure", "rbo", "read_qrels", "read_run", "scan",
+    "SubtopicCurves", "SystemValue", "ThresholdCounts", "TieReport", "Unjudged", "UnjudgedDocument", "UnjudgedQuery",
+    "UserModel", "at_threshold", "average_precision", "compare", "evaluate", "mean_average_precision", "mean_ndcg",
+    "multiclass_roc_auc", "ndcg", "plot_curves", "plot_evaluations", "plot_figure", "rbo", "read_qrels", "read_run",
+    "scan",
 ]
 
 _LAZY = {name: f"hitcurve.{module}" for module, names in {
@@ -58,6 +60,7 @@ _LAZY = {name: f"hitcurve.{module}" for module, names in {
     "retrieval.evaluator": "Evaluator evaluate",
     "retrieval.overlap": "RankBiasedOverlap rbo",
     "retrieval.reading": "read_qrels read_run",
+    "retrieval.unjudged": "Unjudged UnjudgedDocument UnjudgedQuery",
     "sources.scanning": "scan",
     "statistics.comparison": "Comparison Difference SystemValue compare",
     "statistics.random_order": "PValue",

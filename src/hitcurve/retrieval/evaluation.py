@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, overload
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hitcurve import GainCurves, HitCurves, SubtopicCurves, UserModel
     from hitcurve.measures import Definition, Measure
+    from hitcurve.retrieval.unjudged import Unjudged
     from hitcurve.shown.leaderboard import Leaderboard
 
 __all__ = ["Evaluation", "Named", "Table", "TieBand", "mean_over_queries"]
@@ -138,6 +139,8 @@ class Evaluation(Evaluated):
     tag: str = ""
     _topics: Callable[[], SubtopicCurves | None] = lambda: None
     groups: dict[str, str] | None = None
+    # For `unjudged`: the path of the run, and how it was read: the fields of `unjudged._Read`.
+    _read: tuple[Any, ...] = ("", True, False, False, -1, ({}, "raise", frozenset()))
 
     # A pickle has plain dicts and tuples: it names no class of this module, which may move.
     def __getstate__(self) -> dict[str, Any]:
@@ -307,6 +310,70 @@ class Evaluation(Evaluated):
             one = one._replace(rel=level)
         hoped = hoped_curves(curves, tables or [], tied, full_level(one))
         return user_model(curves, one, cost, self.ties if tied else "best", hoped)
+
+    def unjudged(self, k: int = 10, *, run: Any = None, also: Sequence[Any] = (), p: float = 0.8) -> Unjudged:
+        """What to judge next: the documents without a judgment among the first k, and how much each could change.
+
+        The documents of all evaluations are a pool. A document of a level below 0 has no judgment. Under ``ties=``
+        other than ``"docid"`` a tie group that begins among the first k is in the pool as a whole.
+
+        Parameters
+        ----------
+        k : int
+            How many documents of each query are looked at. With ``depth=`` of `evaluate`, at most `depth`.
+        run : run, optional
+            The run that was evaluated, as `evaluate` takes it. Default: its file is read again. An evaluation keeps no
+            documents of a run in memory.
+        also : list of Evaluation, or of pairs of an Evaluation and its run
+            Evaluations of other runs with the same judgments.
+        p : float
+            The persistence of RBP, between 0 and 1.
+
+        Returns
+        -------
+        Unjudged
+            ``rows`` has the documents, the greatest residual first. Its ``bounds`` has, for each run and query, the
+            least and the greatest AP over all ways to judge the pool, and the residual of RBP. ``to_pandas()``,
+            ``to_polars()`` and ``to_csv()`` make tables.
+
+        Raises
+        ------
+        ValueError
+            If `run` lacks and no file was evaluated, if a run is not the run that was evaluated, if the judgments have
+            judgment groups, with ``judged_only=True``, or if `relevance_level` is not above 0.
+
+        Notes
+        -----
+        The weight of a document at rank i is (1 - p) p**(i - 1). Its residual is the mean of this weight over the
+        evaluations, 0 where a run does not have the document: Moffat, Webber and Zobel judge documents in this order.
+        Under ``ties="expected"`` the weight is the mean over the ranks of the tie group, and under ``"best"``
+        (``"worst"``) that of the rank behind (before) the relevant documents of the group. AP is exact under ties: its
+        bounds over all 2**n ways to judge n documents are found among 2(n + 1) of them. Whether documents are relevant
+        goes by `relevance_level`.
+
+        References
+        ----------
+        Moffat & Zobel (2008), "Rank-biased precision for measurement of retrieval effectiveness", ACM TOIS 27:2.
+        Moffat, Webber & Zobel (2007), "Strategic system comparisons via targeted relevance judgments", SIGIR.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> qrels, run = {"q": {"c": 1, "d": 0}}, {"q": {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}}
+        >>> found = hc.evaluate(qrels, run, "AP").unjudged(10, run=run, p=0.5)
+        >>> [(row.doc_id, row.rank, row.residual, round(row.ap_change, 4)) for row in found]
+        [('a', 1, 0.5, 0.5), ('b', 2, 0.25, 0.25)]
+        >>> [(round(row.ap_low, 4), row.ap_high, row.residual) for row in found.bounds]
+        [(0.3333, 1.0, 0.75)]
+        """
+        from hitcurve.retrieval.unjudged import unjudged
+
+        pairs = [(self, run), *((one, None) if isinstance(one, Evaluation) else one for one in also)]
+        for at, pair in enumerate(pairs):
+            if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], Evaluation)):
+                raise TypeError(f"also[{at - 1}] must be an Evaluation, or a pair of an Evaluation and its run, got "
+                                f"{quoted(pair)}")
+        return unjudged([one for one, _ in pairs], [run for _, run in pairs], k, p)
 
     def level_strings(self, length: int = 10) -> list[str]:
         """For each query, a text with a character for the level of each of its first documents.

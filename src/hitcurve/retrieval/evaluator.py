@@ -334,13 +334,14 @@ class Evaluator:
         found = _Found(self, judged, counted)
         values, means = found.values, found.own
         tag = judged.tag or file_name(judged.source)
+        read = _path_of(run), self._judge.strict, self._judge.single, self._judged_only, self._depth, tuple(self._rows)
         return Evaluation(
             tag if name is None else name, list(counted.query_ids),
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
             counted.counts(judged), dict(self._definitions), notes, self._ties, self._rank_by, counted.missing,
             [decoded(one) for one in judged.others], found.band, found.tables, found.curves, self._level, tag,
-            found.topics, self._groups_of,
+            found.topics, self._groups_of, read,
         )
 
     def _counted(self, judged: Judged) -> _Counted:
@@ -730,8 +731,14 @@ def _file_of(run: Any) -> str:
     """The name of the file that a run was read from; empty if it was not read from a file."""
     if isinstance(run, Run):
         return run.source
+    path = _path_of(run)
+    return "standard input" if path == "-" else path
+
+
+def _path_of(run: Any) -> str:
+    """The path of a run; empty if it is not the path of a file."""
     path = os.fspath(run) if isinstance(run, (str, os.PathLike)) else ""
-    return "standard input" if path == "-" else "" if is_json(path) else path
+    return "" if is_json(path) else path
 
 
 def _reading(measure: Measure, ties: str) -> str:

@@ -79,7 +79,8 @@ class Qrels(Grouped[int]):
     def num_relevant(self, level: float) -> NDArray[Any]: ...
 
 @final
-class Run(Grouped[float]): ...
+class Run(Grouped[float]):
+    def documents(self, query: int) -> list[tuple[bytes, float, float]]: ...
 
 @final
 class Judged:

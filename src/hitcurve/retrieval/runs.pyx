@@ -756,6 +756,19 @@ cdef class Run(Grouped):
     those of any mapping.
     """
 
+    def documents(self, Py_ssize_t query):
+        """The (id as bytes, score, rank) of each document of a query, as listed. Without a rank column the rank is 0."""
+        cdef Py_ssize_t i
+        cdef char[DIGITS] room
+        cdef const char* text
+        cdef int64_t length
+        found = []
+        for i in range(self.offsets[query], self.offsets[query + 1]):
+            length = id_text(&self.docs.items[i], room, &text)
+            found.append((PyBytes_FromStringAndSize(text, length), self.docs.items[i].score,
+                          self.docs.items[i].rank if self.ranks else 0.0))
+        return found
+
 
 cdef void become_mapping(PyTypeObject* kind) noexcept:
     """Sets the flag that `match` asks for, and clears the slot by which numpy sees a sequence, as dicts have it."""

@@ -718,7 +718,7 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     >>> years = {"2023": [0.1, 0.5, 0.3, 0.2], "2024": [0.3, 0.6, 0.5]}
     >>> row = hc.compare(years, paired=False, rng=1).rows[0]
     >>> print(f"{row.difference:.3f}, {row.test}: p = {row.p_value:.3f}, Welch: p = {row.p_t:.3f}")
-    0.192, exact permutation: p = 0.229, Welch: p = 0.195
+    0.192, exact permutation: p = 0.286, Welch: p = 0.182
     """
     level, threads = check_level(confidence_level), check_workers(workers)
     check_flag(stratified, "stratified")
