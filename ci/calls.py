@@ -209,7 +209,8 @@ def drawn(n, rng):
     curve.interval(method="bootstrap", bootstrap_method="BCa", n_resamples=50, rng=1), curve.p_value(n_resamples=50)
     curves.interval(n_resamples=50, rng=1)
     hc.compare(flags, {"a": score, "b": rng.random(n)}, n_resamples=50, rng=1)
-    hc.compare({"a": curves, "b": curves}, n_resamples=50, rng=1)
+    hc.compare({"a": curves, "b": curves}, n_resamples=50, rng=1, queries={0: "few", 1: "few"})
+    hc.compare({"a": rng.random(9), "b": rng.random(8)}, n_resamples=50, rng=1, paired=False)
 
 
 def retrieval(n, rng):
@@ -226,6 +227,8 @@ def retrieval(n, rng):
                 hc.evaluate(judged, run, "all_trec", rank_by=rank_by)
         for ties in ("expected", "best", "worst"):
             hc.evaluate(judged, [run, run], ["AP", "P@5", "RR"], ties=ties, workers=2, judged_only=True)
+            found = hc.evaluate(judged, run, ["AP", "P@5"], ties=ties, queries=lambda query: True)
+            found.by({query: query[-1] for query in found.query_ids}), found.unjudged(5, run=run)
         refused(lambda run=run, judged=judged: hc.evaluate(judged, {**run, "score": np.full(n, np.nan)}))
     hc.evaluate({"q": {"a": 1, "b": 0}}, {"q": {"a": 1.5, "b": 2.5, "c": 2.5}}, "all_trec")
     several(topic, doc, score, rng)

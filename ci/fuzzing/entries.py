@@ -281,6 +281,13 @@ def source_of_columns(draw):
     return {name: draw.pick([anything(draw), [1, 2], ["a", "b"]]) for name in ("query_id", "doc_id", "relevance")}
 
 
+def groups_of_queries(draw):
+    """Something like the argument `queries`."""
+    groups = {anything_hashable(draw): draw.pick(["x", "y", anything(draw)]) for _ in range(3)}
+    return draw.pick([None, groups, {0: "x", "a": "x", 1: "y"}, list(groups), lambda query: draw.chance(2),
+                      lambda query: anything(draw), anything(draw)])  # fmt: skip
+
+
 def of_rows(draw):
     """How the rows of a source are read."""
     role = draw.pick(["query", "relevance", "subtopic", "group", anything_hashable(draw)])
@@ -347,9 +354,12 @@ def anywhere(draw):
         hc.read_run(source(draw), **some(draw, ("strict",)), **of_rows(draw))
     elif entry == 13:
         options = ("ties", "scores", "missing", "extra", "empty", "judged_only", "relevance_level", "depth", "strict",
-                   "workers")  # fmt: skip
-        names = draw.pick([anything(draw), "AP", ["P@1", "nDCG"]])
-        hc.evaluate(source(draw), source(draw), names, **some(draw, options), **of_rows(draw))
+                   "workers", "queries")  # fmt: skip
+        names, run = draw.pick([anything(draw), "AP", ["P@1", "nDCG"]]), source(draw)
+        found = hc.evaluate(source(draw), run, names, **some(draw, options), **of_rows(draw))
+        if isinstance(found, hc.Evaluation):
+            found.unjudged(**some(draw, ("k", "also", "p")), run=draw.pick([run, anything(draw)]))
+            found.by(groups_of_queries(draw))
     elif entry == 14:
         options = ("label", "score", "group", "subtopics", "actives", "nan_policy", "num_relevant", "unretrieved",
                    "sorted", "max_memory", "tolerance")  # fmt: skip
@@ -358,8 +368,11 @@ def anywhere(draw):
     elif entry == 15:
         scores = draw.pick([anything(draw), {"a": s, "b": anything(draw)}, {"a": s, "b": s}])
         options = ("measures", "baseline", "groups", "method", "confidence_level", "stratified", "ties",
-                   "lower_is_better", "relevance_level", "nan_policy", "rng")  # fmt: skip
-        hc.compare(draw.pick([y, scores]), scores, n_resamples=9, **some(draw, options))
+                   "lower_is_better", "relevance_level", "nan_policy", "rng", "paired")  # fmt: skip
+        if draw.chance(2):
+            hc.compare(draw.pick([y, scores]), scores, n_resamples=9, **some(draw, options))
+        else:
+            hc.compare(scores, n_resamples=9, queries=groups_of_queries(draw), **some(draw, options))
     elif entry == 16:
         curve, name = a_curve(draw), draw.pick(["interval", "resample", "p_value"])
         options = ("method", "confidence_level", "stratified", "bootstrap_method", "ties", "rng", "workers")

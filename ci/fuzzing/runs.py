@@ -61,6 +61,18 @@ def retrieval(draw):
         if not np.allclose(found.values[name], values, rtol=1e-12, atol=1e-14):
             raise AssertionError(f"{name}: {found.values[name]}, not {values}")
         close(found.means[name], sum(values) / len(values), name)
+    of_queries(draw, found, lambda wanted: hc.evaluate(qrels, docs, list(expected), ties=ties, queries=wanted))
+
+
+def of_queries(draw, found, evaluated):
+    """A subset and a group have the values of all queries, to the last bit."""
+    places = [at for at in range(len(found.query_ids)) if draw.chance(2)] or [0]
+    ids = [found.query_ids[at] for at in places]
+    part = evaluated(draw.pick([ids, set(ids), set(ids).__contains__]))
+    group = evaluated(dict.fromkeys(ids, "x")).by().strata["x"][found.name]
+    for name, values in found.values.items():
+        if part.values[name].tolist() != values[places].tolist() or part.means[name] != group[name]:
+            raise AssertionError(f"{name} of {ids}: {part.values[name]}, {part.means[name]}, {group[name]}")
 
 
 def columns(draw, nested, name, text, dtype):

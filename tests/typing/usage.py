@@ -207,6 +207,15 @@ def runs(paths: list[str]) -> None:
     assert_type(hc.Leaderboard(hc.evaluate(qrels, paths)).to_latex(caption="all"), str)
     assert_type(hc.Leaderboard(hc.evaluate(qrels, paths), sort="AP", baseline="a", letters=True, rng=0), hc.Leaderboard)
     assert_type(hc.Leaderboard({"a": found}).means["a"]["AP"], float)
+    assert_type(hc.evaluate(qrels, paths, queries=str.isdigit), list[hc.Evaluation])
+    strata = hc.evaluate(qrels, run, queries={"q": "short"}).by()
+    assert_type(strata, hc.Leaderboard)
+    assert_type(strata.strata["short"]["run"]["AP"], float)
+    assert_type(hc.Leaderboard([found], queries={"q"}).strata, dict[str, dict[str, dict[str, float]]])
+    assert_type(hc.compare([found, found], queries={"q": "short"}).strata["short"], hc.Comparison)
+    assert_type(hc.compare({"2023": found, "2024": found}, paired=False).counts, dict[str, int])
+    assert_type(found.unjudged(10, also=[(found, run), found])[0], hc.UnjudgedDocument)
+    assert_type([row.ap_high for row in found.unjudged(run=run).bounds], list[float])
     assert_type(hc.compare([found, found]).to_markdown("wide", p="p_tukey", digits=3), str)
 
 
