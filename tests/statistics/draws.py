@@ -1,6 +1,8 @@
 """What the tests of draws share: rankings, the test of counts, DeLong's covariance from all pairs."""
 
+from collections import Counter
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 from scipy import stats
@@ -15,6 +17,11 @@ def ranking(n, relevant, seed=0, step=None, shift=1.0):
     y[rng.choice(n, relevant, replace=False)] = 1
     s = rng.standard_normal(n) + shift * y
     return y, s if step is None else np.round(s / step) * step
+
+
+def every_draw(n):
+    """Of all n**n ways to draw n items: the places drawn, rising, and how many ways give them."""
+    return Counter(tuple(sorted(drawn)) for drawn in product(range(n), repeat=n))
 
 
 def chi_square(observed, expected):

@@ -8,11 +8,11 @@ from collections import Counter
 from copy import copy
 from fractions import Fraction
 from html import unescape
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from draws import UNLIKELY, chi_square, ranking, slow_delong
+from draws import UNLIKELY, chi_square, every_draw, ranking, slow_delong
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -84,12 +84,12 @@ def test_places_of_missing_scores():
 def test_every_joint_resample_of_a_few_items(y, a, b, stratified):
     """The pair of APs against all n**n ways to draw n items."""
     expected = Counter()
-    for drawn in product(range(len(y)), repeat=len(y)):
+    for drawn, ways in every_draw(len(y)).items():
         labels = [y[i] for i in drawn]
         if stratified and sum(labels) != sum(y):
             continue
         pair = (hc.average_precision(labels, [s[i] for i in drawn]) for s in (a, b))
-        expected[tuple("nan" if math.isnan(v) else round(v, 9) for v in pair)] += 1
+        expected[tuple("nan" if math.isnan(v) else round(v, 9) for v in pair)] += ways
     total = sum(expected.values())
     curves = [hc.HitCurve(y, s) for s in (a, b)]
     kinds = _kinds(np.array(y), [np.array(a), np.array(b)], curves)[0]

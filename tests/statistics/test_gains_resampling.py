@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from draws import UNLIKELY, chi_square
+from draws import UNLIKELY, chi_square, every_draw
 from scipy import stats
 
 import hitcurve as hc
@@ -46,13 +46,14 @@ def test_every_resample_of_a_few_items(levels, scores, unretrieved, stratified):
     """Two measures at once, against all n**n ways to draw n items."""
     items = [*zip(levels, scores, strict=True), *((level, None) for level in unretrieved)]
     expected = Counter()
-    for drawn in product(items, repeat=len(items)):
+    for places, ways in every_draw(len(items)).items():
+        drawn = [items[i] for i in places]
         if stratified and sum(level > 0 for level, _ in drawn) != sum(level > 0 for level, _ in items):
             continue
         ranked = [item for item in drawn if item[1] is not None]
         never = [level for level, score in drawn if score is None]
         curve = hc.GainCurve(*(zip(*ranked, strict=True) if ranked else ([], [])), unretrieved=never)
-        expected[shown(curve.ndcg(2)), shown(curve.err(ties="worst"))] += 1
+        expected[shown(curve.ndcg(2)), shown(curve.err(ties="worst"))] += ways
     curves = hc.GainCurve(levels, scores, unretrieved=unretrieved).resample(40_000, stratified=stratified, rng=5)
     seen = Counter(zip(map(shown, curves.ndcg(2)), map(shown, curves.err(ties="worst")), strict=True))
     assert set(seen) <= set(expected)

@@ -4,11 +4,10 @@ import math
 from collections import Counter
 from fractions import Fraction
 from functools import partial
-from itertools import product
 
 import numpy as np
 import pytest
-from draws import UNLIKELY, chi_square, ranking
+from draws import UNLIKELY, chi_square, every_draw, ranking
 from numpy.testing import assert_array_equal
 from scipy import stats
 
@@ -82,16 +81,17 @@ def all_resamples(y, s, stratified, missing=0):
     """The distribution of AP over every way to draw the items, in exact fractions of the ways."""
     items = [*zip(y, s, strict=True), *[(1, None)] * missing]
     seen = Counter()
-    for drawn in product(items, repeat=len(items)):
+    for places, ways in every_draw(len(items)).items():
+        drawn = [items[i] for i in places]
         if stratified and sum(label for label, _ in drawn) != sum(label for label, _ in items):
             continue
         ranked = [item for item in drawn if item[1] is not None]
         relevant = sum(label for label, _ in drawn)
         if not ranked:
-            seen[0.0 if relevant else math.nan] += 1
+            seen[0.0 if relevant else math.nan] += ways
             continue
         value = hc.average_precision(*zip(*ranked, strict=True), num_relevant=relevant)
-        seen["nan" if math.isnan(value) else round(value, 9)] += 1
+        seen["nan" if math.isnan(value) else round(value, 9)] += ways
     total = sum(seen.values())
     return {value: Fraction(ways, total) for value, ways in seen.items()}
 
