@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from blocks import SOURCES, batches, rows_as, written
 from hypothesis import given
 from hypothesis import strategies as st
 from waiting import Announced
@@ -205,48 +206,13 @@ def rows():
     return level, score, rng.integers(0, 150, ROWS)
 
 
-def written(folder, kind, **columns):
-    """A file of these columns, in pieces that are small for its reader."""
-    pa = pytest.importorskip("pyarrow")
-    table = pa.table(columns)
-    path = folder / f"rows.{kind}"
-    if kind == "parquet":
-        pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=3_000)
-    elif kind == "smi":
-        lines = ("C\t" + "\t".join(map(str, row)) for row in zip(*columns.values(), strict=True))
-        path.write_text("\n".join(["\t".join(["smiles", *columns]), *lines]))
-    else:
-        pytest.importorskip("pyarrow.csv").write_csv(table, path)
-    return path
-
-
-def blocks(size, *columns):
-    return lambda: (tuple(one[at : at + size] for one in columns) for at in range(0, len(columns[0]), size))
-
-
-def tables(size, **columns):
-    pa = pytest.importorskip("pyarrow")
-    return lambda: pa.table(columns).to_batches(max_chunksize=size)
-
-
-SOURCES = ("parquet", "csv", "smi", "arrays", "tuples", "batches", "table")
-
-
 def source_of(name, folder, level, score, group=None):
     """(source, keywords of scan)"""
-    columns = {"grade": level, "score": score} | ({} if group is None else {"query": group})
-    arrays = [level, score] + ([] if group is None else [group])
-    numbered = {"grade": 1} | ({} if group is None else {"group": 3})
-    named = {"grade": "grade", "score": "score"} | ({} if group is None else {"group": "query"})
-    if name == "arrays":
-        return tuple(arrays), {"grade": 1}
-    if name == "tuples":
-        return blocks(777, *arrays), numbered
-    if name == "batches":
-        return tables(777, **columns), named
-    if name == "table":
-        return pytest.importorskip("pyarrow").table(columns), named
-    return str(written(folder, name, **columns)), named
+    groups = {} if group is None else {"query": group}
+    how = {"grade": 1} if name in ("arrays", "tuples") else {"grade": "grade", "score": "score"}
+    if name != "arrays" and groups:
+        how["group"] = 3 if name == "tuples" else "query"
+    return rows_as(name, folder, [level, score, *groups.values()], {"grade": level, "score": score} | groups), how
 
 
 @pytest.mark.parametrize("kept", ["memory", "disk"])
@@ -290,14 +256,14 @@ def test_scans_of_levels_with_missing_scores(name, policy, rows, tmp_path):
 @given(graded(), st.integers(1, 7), st.booleans())
 def test_scans_of_levels_are_exact_for_any_blocks(items, size, in_order):
     level, score, options = items
-    same(hc.scan(blocks(size, level, score), grade=1, **options), hc.GainCurve(level, score, **options))
+    same(hc.scan(batches(level, score, size), grade=1, **options), hc.GainCurve(level, score, **options))
     key = score.astype(np.float64) if score.dtype.kind == "f" else score
     order = np.argsort(key, kind="stable")
     if not options["lower_is_better"]:
         order = order[::-1]
         order = np.concatenate([order[score[order] == score[order]], order[score[order] != score[order]]])
     level, score = level[order], score[order]
-    curve = hc.scan(blocks(size, level, score), grade=1, sorted="score", **options)
+    curve = hc.scan(batches(level, score, size), grade=1, sorted="score", **options)
     same(curve, hc.GainCurve(level, score, **options))
 
 
@@ -309,10 +275,10 @@ def test_scans_of_levels_whose_rows_come_in_order(rows, monkeypatch):
     order = np.argsort(group, kind="stable")
     level, score, group = level[order], score[order], group[order]
     monkeypatch.setattr(scanning, "_TOGETHER", 1_000)
-    found = hc.scan(blocks(500, level, score, group), grade=1, group=3, sorted="group")
+    found = hc.scan(batches(level, score, 500, group), grade=1, group=3, sorted="group")
     assert found == hc.GainCurves(level, score, qid=group)
-    assert hc.scan(blocks(5, level[:0], score[:0]), grade=1) == hc.GainCurve([], [])
-    assert len(hc.scan(blocks(5, level[:0], score[:0], group[:0]), grade=1, group=3)) == 0
+    assert hc.scan(batches(level[:0], score[:0], 5), grade=1) == hc.GainCurve([], [])
+    assert len(hc.scan(batches(level[:0], score[:0], 5, group[:0]), grade=1, group=3)) == 0
 
 
 def test_levels_stay_beside_their_scores_in_many_threads(rows, tmp_path, monkeypatch):
@@ -361,7 +327,7 @@ def test_memory_is_bounded_with_levels_too(rows, tmp_path):
     rng = np.random.default_rng(0)
     score = rng.random(400_000)
     level = (score * 50_021 % 1).round(6)  # as many levels as items, all above 0
-    source = blocks(10_000, level, score)
+    source = batches(level, score, 10_000)
     with pytest.raises(ValueError, match=r"the table of [\d,]+ relevant items needs about max_memory=[\d.]+") as caught:
         hc.scan(source, grade=1, max_memory=1 << 20)
     assert "tolerance" not in str(caught.value)

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from blocks import batches
+from blocks import SOURCES, batches, rows_as, written
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,36 +75,16 @@ def rows():
     return level, score, rng.integers(0, 150, ROWS)
 
 
-def written(folder, kind, **columns):
-    """A file of these columns, in pieces that are small for its reader."""
-    pa = pytest.importorskip("pyarrow")
-    table, path = pa.table(columns), folder / f"rows.{kind}"
-    if kind == "parquet":
-        pytest.importorskip("pyarrow.parquet").write_table(table, path, row_group_size=700)
-    elif kind == "smi":
-        lines = ("C\t" + "\t".join(map(str, row)) for row in zip(*columns.values(), strict=True))
-        path.write_text("\n".join(["\t".join(["smiles", *columns]), *lines]))
-    else:
-        pytest.importorskip("pyarrow.csv").write_csv(table, path)
-    return str(path)
-
-
 def source_of(name, folder, level, score, group=None):
     """(source, keywords of scan)"""
-    arrays = [level, score] + ([] if group is None else [group])
-    columns = {"score": score} | dict(zip(NAMES, level.T, strict=True)) | ({} if group is None else {"query": group})
-    named = {"subtopics": NAMES, "score": "score"} | ({} if group is None else {"group": "query"})
-    if name == "arrays":
-        return tuple(arrays), {"subtopics": NAMES}
-    if name == "tuples":
-        return batches(level, score, 777, *arrays[2:]), {"subtopics": NAMES} | ({} if group is None else {"group": 3})
-    if name in ("batches", "table"):
-        table = pytest.importorskip("pyarrow").table(columns)
-        return (lambda: table.to_batches(max_chunksize=777)) if name == "batches" else table, named
-    return written(folder, name, **columns), named
-
-
-SOURCES = ("parquet", "csv", "smi", "arrays", "tuples", "batches", "table")
+    groups = {} if group is None else {"query": group}
+    columns = {"score": score} | dict(zip(NAMES, level.T, strict=True)) | groups
+    how = {"subtopics": NAMES}
+    if name != "arrays" and groups:
+        how["group"] = 3 if name == "tuples" else "query"
+    if name not in ("arrays", "tuples"):
+        how["score"] = "score"
+    return rows_as(name, folder, [level, score, *groups.values()], columns, row_group_size=700), how
 
 
 @pytest.mark.parametrize("kept", ["memory", "disk"])
