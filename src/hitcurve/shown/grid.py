@@ -198,6 +198,7 @@ def _latex(grid: Grid) -> str:
         columns.append(made)
         kinds += "l" if left else "r"
     head, *body = (" & ".join(row) + r" \\" for row in zip(*columns, strict=True))
+    body = ["\\addlinespace\n" * (at in grid.breaks) + row for at, row in enumerate(body, 1)]
     lines = [r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
     return "\n".join([rf"\begin{{tabular}}{{{kinds}}}", *lines])
 
