@@ -36,7 +36,7 @@ MEASURES = ["map", "ndcg_cut.10", "P@2", "Bpref", "NumRet"]
 
 def tables(judged):
     return ([judged.table(q) for q in range(len(judged.qrels))], judged.num_retrieved().tolist(), judged.others,
-            judged.ties, judged.counts(), judged.num_judged)
+            judged.ties, judged.counts())
 
 
 @given(QRELS, RUNS, st.booleans(), st.booleans())

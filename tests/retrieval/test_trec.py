@@ -512,7 +512,7 @@ def judged_integers(qrels, columns, order="score", single=False):
             found.append(str(error))
         else:
             tables = [judged.table(q) for q in range(len(qrels))]
-            found.append((tables, judged.num_retrieved().tolist(), judged.num_judged, judged.others, judged.ties))
+            found.append((tables, judged.num_retrieved().tolist(), judged.counts(), judged.others, judged.ties))
     return found
 
 

@@ -211,6 +211,8 @@ def test_refusals():
         found.unjudged(3, run=run, also=[(hc.evaluate(qrels, run, "AP", relevance_level=2), run)])
     with pytest.raises(TypeError, match=r"also\[0\] must be an Evaluation, or a pair"):
         found.unjudged(3, run=run, also=[run])
+    with pytest.raises(TypeError, match=r"also must be a list of evaluations, got .* of type Evaluation"):
+        found.unjudged(3, run=run, also=found)
     for p in (0, 1, 1.5, "x", True, math.nan):
         with pytest.raises(ValueError, match=r"p is .*: it must be a number between 0 and 1"):
             found.unjudged(3, run=run, p=p)

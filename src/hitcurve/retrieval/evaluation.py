@@ -339,8 +339,9 @@ class Evaluation(Evaluated):
         Raises
         ------
         ValueError
-            If `run` lacks and no file was evaluated, if a run is not the run that was evaluated, if the judgments have
-            judgment groups, with ``judged_only=True``, or if `relevance_level` is not above 0.
+            If `run` lacks and no file was evaluated, if a query has another number of documents in a run than in the
+            run that was evaluated, if the judgments have judgment groups, with ``judged_only=True``, or if
+            `relevance_level` is not above 0.
 
         Notes
         -----
@@ -368,6 +369,8 @@ class Evaluation(Evaluated):
         """
         from hitcurve.retrieval.unjudged import unjudged
 
+        if not isinstance(also, list | tuple):
+            raise TypeError(f"also must be a list of evaluations, got {quoted(also)} of type {type(also).__name__}")
         pairs = [(self, run), *((one, None) if isinstance(one, Evaluation) else one for one in also)]
         for at, pair in enumerate(pairs):
             if not (isinstance(pair, tuple | list) and len(pair) == 2 and isinstance(pair[0], Evaluation)):

@@ -339,15 +339,15 @@ class Evaluator:
             tag if name is None else name, list(counted.query_ids),
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
-            counted.counts(judged), dict(self._definitions), notes, self._ties, self._rank_by, counted.missing,
-            [decoded(one) for one in judged.others], found.band, found.tables, found.curves, self._level, tag,
-            found.topics, self._groups_of, read,
+            counted.counts(judged, self._chosen), dict(self._definitions), notes, self._ties, self._rank_by,
+            counted.missing, [decoded(one) for one in judged.others], found.band, found.tables, found.curves,
+            self._level, tag, found.topics, self._groups_of, read,
         )
 
     def _counted(self, judged: Judged) -> _Counted:
         """The queries that count; an error if the options do not allow a missing, an extra or an empty query."""
         qrels, texts = self._qrels, self._texts
-        here, _ = judged.counts()
+        here = judged.counts()[0]
         if judged.others and not here:
             sides = f"{judged.source} has {_some(judged.others)}, {qrels.source} has {_some(texts)}"
             raise ValueError(f"{judged.source} and {qrels.source} have no query in common: {sides}")
@@ -404,9 +404,10 @@ class _Counted(NamedTuple):
     missing: list[str]
     empty: int
 
-    def counts(self, judged: Judged) -> dict[str, int]:
+    def counts(self, judged: Judged, chosen: NDArray[np.bool_]) -> dict[str, int]:
+        _, retrieved, with_judgment = judged.counts(chosen.view(np.uint8))
         return {"queries": len(self.query_ids), "missing": len(self.missing), "extra": len(judged.others),
-                "empty": self.empty, "retrieved": judged.counts()[1], "judged": judged.num_judged,
+                "empty": self.empty, "retrieved": retrieved, "judged": with_judgment,
                 "contradicting": judged.contradicting}
 
 

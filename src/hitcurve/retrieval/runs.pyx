@@ -896,17 +896,18 @@ cdef class Judged:
             numbers[self.sections[i].query] = self.sections[i].retrieved
         return found
 
-    def counts(self):
-        """(the number of queries of the qrels that the run has, the number of their documents)."""
-        cdef Py_ssize_t i, retrieved = 0
-        for i in range(self.num_sections):
-            retrieved += self.sections[i].retrieved
-        return self.num_sections, retrieved
+    def counts(self, const uint8_t[::1] chosen=None):
+        """(the number of queries of the qrels that the run has, of their documents, and of those with a judgment).
 
-    @property
-    def num_judged(self):
-        """The number of judged documents of the run."""
-        return self.rows.size
+        `chosen`: flags of the queries of the qrels that count. None: all.
+        """
+        cdef Py_ssize_t i, queries = 0, retrieved = 0, judged = 0
+        for i in range(self.num_sections):
+            if chosen is None or chosen[self.sections[i].query]:
+                queries += 1
+                retrieved += self.sections[i].retrieved
+                judged += self.sections[i].last - self.sections[i].first
+        return queries, retrieved, judged
 
     def table(self, Py_ssize_t query):
         """The rows (rank, above, tied, level) of a query."""
