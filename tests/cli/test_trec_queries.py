@@ -62,6 +62,8 @@ def test_groups_of_queries(capsys, topics):
     assert [row["stratum"] for row in rows] == ["all", "long ones", "short"]
     main([*command, "--format", "latex"])
     assert "stratum & queries & run & AP" in capsys.readouterr().out
+    main([*command, "--format", "latex", "--compare"])
+    assert capsys.readouterr().out.count("tabular") == 2  # the board alone
     main(command)
     assert capsys.readouterr().out.splitlines()[0].split() == ["run", "stratum", "AP"]
 

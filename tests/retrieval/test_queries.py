@@ -28,7 +28,7 @@ def same(one, other):
     assert one.means == pytest.approx(other.means, rel=0, abs=0, nan_ok=True)
     for name, column in one.values.items():
         np.testing.assert_array_equal(column, other.values[name])
-    assert one.counts["empty"] == other.counts["empty"]
+    assert one.counts == other.counts
     assert one.missing == other.missing
 
 
@@ -73,6 +73,8 @@ def test_ids_that_are_not_judged():
         hc.evaluate(QRELS, RUNS["one"], "AP", queries={"q1": "all"})
     with pytest.raises(TypeError, match="a group must be a string"):
         hc.evaluate(QRELS, RUNS["one"], "AP", queries={"query_id": ["q1"], "group": ["short"]})
+    with pytest.raises(TypeError, match=r"queries\['short'\] is .* such as {'q1': 'short'}"):
+        hc.evaluate(QRELS, RUNS["one"], "AP", queries={"short": ["q1", "q2"]})
     with pytest.raises(ValueError, match="no query with a group"):
         hc.evaluate(QRELS, RUNS["one"], "AP", queries={"q1": None})
 
@@ -137,6 +139,7 @@ def test_a_sorted_board_has_marks_in_each_stratum():
     cells = [line.split() for line in text.splitlines()]
     assert cells[0] == ["stratum", "queries", "#", "system", "AP"]
     assert [row[3] for row in cells if row and row[0] == "few"] == ["high", "same", "low"]
+    assert "(exact randomization test, Holm's correction" in text
     whole, even, few = ([row for row in cells if row and row[0] == group and "high" in row]
                         for group in ("all", "even", "few"))  # fmt: skip
     assert "†" in whole[0][5] and "†" in even[0][5] and len(few[0]) == 5  # 4 queries are too few
@@ -149,6 +152,7 @@ def test_a_sorted_board_has_marks_in_each_stratum():
 
 
 def test_queries_without_a_group():
+    assert list(evaluated()["one"].by({"q1": 2.0, "q2": math.nan, "q3": 2.5}).strata) == ["2", "2.5"]
     found = evaluated()["one"].by({"q1": "x", "q2": None, "q3": math.nan, "unknown": "y"})
     assert found.strata["x"]["one"]["AP"] == evaluated()["one"]["q1"]["AP"]
     assert list(found.strata) == ["x"]

@@ -126,9 +126,9 @@ def _grouped(pairs: Iterable[tuple[Any, Any]], argument: str) -> dict[str, str]:
         if group is None or not _equals_itself(group):
             continue
         if isinstance(group, list | tuple | set | dict | np.ndarray):
-            raise TypeError(f"{argument}[{text!r}] is {quoted(group)}: a group must be a string, a number or a bool; a "
-                            "list of ids selects queries")
-        name = str(group)
+            raise TypeError(f"{argument}[{text!r}] is {quoted(group)}: a group must be a string, a number or a bool. A "
+                            f"mapping has the group of each id, such as {{'q1': {text!r}}}")
+        name = str(int(group) if isinstance(group, float) and group.is_integer() else group)
         if name == ALL:
             raise ValueError(f"{argument}[{text!r}] is {ALL!r}, which is the name of the row of all queries: use "
                              "another name")

@@ -83,8 +83,7 @@ class Runs(Written):
 
     def blocks(self, form: str) -> list[Grid | str]:
         each = int(self.each)
-        marked = form == "latex" and not self.strata  # a table of strata has no marks of significance
-        shown = self.shown or ("board" if marked else "all")  # the other tables are wider than a page
+        shown = self.shown or ("board" if form == "latex" else "all")  # the other tables are wider than a page
         more = list[Grid | str]()
         if self.compared is not None and shown == "all":
             from hitcurve.statistics.comparison import tables_of
@@ -102,7 +101,7 @@ class Runs(Written):
         return [Grid(rows, len(self.lead) + each, foot=(self._foot(),)), *more]
 
     def stacked(self, caption: str = "", label: str = "", *, best_first: bool = False) -> Grid:
-        """The means of all queries, and below them those of each group of queries.
+        """The `board` of all queries, and below it that of each group of queries.
 
         `best_first`: the runs are in the order of the board of all queries.
         """
@@ -110,7 +109,12 @@ class Runs(Written):
         names, foot = [self.names[at] for at in order], [f"{self._foot()}.", *_ordered(by)]
         whole = dict(zip(self.names, self.evaluations, strict=True))
         parts = {group: {name: of[name] for name in names} for group, of in ({ALL: whole} | self.strata).items()}
-        return stacked(parts, head="run", foot=foot)._replace(caption=caption, label=label)
+        tested = {}
+        if self.compared is not None:
+            from hitcurve.statistics.comparison import marks_of, parts_of
+
+            tested = {group: marks_of(one, names, self.p, 0.05) for group, one in parts_of(self.compared).items()}
+        return stacked(parts, head="run", foot=foot, tested=tested)._replace(caption=caption, label=label)
 
     def best_first(self) -> tuple[list[int], str]:
         """The places of the runs, best first, and the measure: `first`, or the first that says which run is best."""

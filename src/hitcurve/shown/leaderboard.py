@@ -141,13 +141,13 @@ class Leaderboard(Means):
 
         `text`: the argument that asks.
         """
-        from hitcurve.statistics.comparison import compare, marks_of, strata_of
+        from hitcurve.statistics.comparison import compare, marks_of, parts_of
 
         try:
             found = compare(self._evaluations, baseline=baseline, **how)
         except ValueError as error:
             raise ValueError(error if str(error).startswith("baseline=") else f"{text}: {error}") from None
-        return {group: marks_of(one, self.systems, p, alpha) for group, one in strata_of(found).items()}
+        return {group: marks_of(one, self.systems, p, alpha) for group, one in parts_of(found).items()}
 
     def _by_system(self) -> dict[str, Evaluation]:
         return self._evaluations

@@ -53,8 +53,8 @@ from hitcurve.statistics.resampling import Kinds, entropy, item_blocks, resample
 from hitcurve.statistics.unpaired import unpaired_permutation, welch_t
 
 __all__ = [
-    "Comparison", "Difference", "SystemValue", "compare", "enough", "lines_of", "marks_of", "tables_of", "too_few",
-    "tree_of",
+    "Comparison", "Difference", "SystemValue", "compare", "enough", "lines_of", "marks_of", "parts_of", "tables_of",
+    "too_few", "tree_of",
 ]  # fmt: skip
 
 _Array = NDArray[Any]
@@ -321,7 +321,7 @@ class Comparison(Printed):
     def _columns(self, table: str = "differences") -> dict[str, list[Any]]:
         check_choice(table, "table", ("differences", "systems"))
         kind = Difference if table == "differences" else SystemValue
-        parts = {name: one.rows if table == "differences" else one.systems for name, one in strata_of(self).items()}
+        parts = {name: one.rows if table == "differences" else one.systems for name, one in parts_of(self).items()}
         rows = [row for part in parts.values() for row in part]
         columns: dict[str, list[Any]] = {}
         if self.strata:
@@ -415,7 +415,7 @@ class Comparison(Printed):
         return plot_comparison(self, kind, measure=measure, ax=ax)
 
 
-def strata_of(found: Comparison) -> dict[str, Comparison]:
+def parts_of(found: Comparison) -> dict[str, Comparison]:
     """The comparison over all queries, and that of each stratum."""
     return {ALL: found, **found.strata}
 
@@ -423,7 +423,7 @@ def strata_of(found: Comparison) -> dict[str, Comparison]:
 def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
     """The tables of a comparison, and a text that says how they were made."""
     over_items, level = found.unit == "items", f"{100 * found.confidence_level:.6g} % interval"
-    parts, lead = strata_of(found), ["stratum"] * bool(found.strata)
+    parts, lead = parts_of(found), ["stratum"] * bool(found.strata)
     values = [[*lead, "measure", "system", "value" if over_items else "mean", level, "by"]]
     breaks: list[list[int]] = [[], []]
     for name, part in parts.items():
@@ -453,7 +453,7 @@ def tables_of(found: Comparison, digits: int = 4) -> list[Grid | str]:
 def _said(found: Comparison) -> str:
     """The text below the tables: how they were made."""
     over_items = found.unit == "items"
-    said = {row.test for part in strata_of(found).values() for row in part.rows}
+    said = {row.test for part in parts_of(found).values() for row in part.rows}
     number_drawn = many(found.n_resamples, "resamples")
     drawn = dict.fromkeys(("randomization", "permutation"), f" ({number_drawn})")
     tests = " or ".join(f"{name} test{drawn.get(name, '')}" for name in sorted(said)) if said else "no pair"
@@ -487,7 +487,7 @@ def lines_of(found: Comparison) -> Iterator[Iterable[Any]]:
     """The rows of CSV: a row for each difference. Values that were not computed are empty."""
     lead = ["stratum"] * bool(found.strata)
     yield [*lead, *Difference._fields]
-    for name, part in strata_of(found).items():
+    for name, part in parts_of(found).items():
         for row in part.rows:
             yield [*[name] * len(lead), *("" if cell is None or cell != cell else cell for cell in row)]
 
@@ -509,7 +509,7 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
     """The marks of significance by the p-values called `p`, and the text that explains them.
 
     Against one baseline the marks are † and ‡; otherwise they are the letters of the systems that are worse. The text
-    also says if there were too few resamples.
+    also says if there were too few resamples. It names the tests of all strata.
     """
     rows = found.rows
     check_choice(p, "p", tuple(_BY))
@@ -537,7 +537,8 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
         else:
             worse.setdefault((row.measure, winner), []).append(place[other])
     marks |= {key: ranged(sorted(found), letters) for key, found in worse.items()}
-    tests = {row.test if p != "p_interval" or row.method == "delong" else row.method for row in rows}
+    tests = {row.test if p != "p_interval" or row.method == "delong" else row.method
+             for part in parts_of(found).values() for row in part.rows}
     test = _BY[p].format(" or ".join(sorted(tests))) if found.paired or p != "p_t" else "Welch's t test"
     how = f"({test}, p at most {level:g})."
     if single:

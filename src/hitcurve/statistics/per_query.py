@@ -86,7 +86,7 @@ def _advice(queries: list[Any], own: list[Any]) -> str:
     """What to use for systems that share no query; queries without names are numbers."""
     if set(queries) & set(own) and not all(isinstance(one, int) for one in (*queries, *own)):
         return ""
-    return "; for systems that share no query, such as two years of topics, use paired=False"
+    return "; for systems that share no query, such as two years of topics, use compare(..., paired=False)"
 
 
 def ids_of(curves: HitCurves | GainCurves | SubtopicCurves) -> list[Any]:
