@@ -34,35 +34,32 @@ class Named(View):
             return [Grid(rows, 1 + named, bare=True)]
         foot = tuple(dict.fromkeys(sentence for score in report.scores for sentence in score.left_out(names)))
         if named and not report.each:
-            means = [report.cells([(name, score.rows[name]) for name in names]) for score in report.scores]
-            rows = [["score", *means[0][0]]]
-            rows += [[score.name, *cells] for score, (_, cells) in zip(report.scores, means, strict=True)]
+            rows = [["score", *report.heads(names)]]
+            rows += [[score.name, *report.cells(score.rows[name] for name in names)] for score in report.scores]
             return [f"Means over the {report.unit}", Grid(rows, foot=foot)]
         *tables, (title, last) = report.group_tables(names)
         blocks: list[Grid | str] = [one for table in tables for one in table]
         return [*blocks, *[title] * named, last._replace(foot=foot)]
 
-    def _rankings(self, report: Report) -> Iterator[tuple[list[Any], int | None]]:
-        """For each line the first cells, and the place of the group (None: the mean, or the single ranking)."""
+    def _rankings(self, report: Report) -> Iterator[tuple[Score, list[Any], int | None]]:
+        """For each line: its scores, the first cells, and the place of the group (None: the mean, or the only one)."""
         for score in report.scores:
             lead: list[Any] = [score.name] * report.named
             if score.groups is None:
                 lead += [score.items[0], score.relevant[0]]
             else:
                 for at, group in enumerate(score.groups if report.each else ()):
-                    yield [*lead, str(group), score.items[at], score.relevant[at]], at
+                    yield score, [*lead, str(group), score.items[at], score.relevant[at]], at
                 lead += ["mean", "", ""]
-            yield lead, None
+            yield score, lead, None
 
     def lines(self, report: Report) -> list[list[Any]]:
         """A line for each ranking. Undefined numbers are nan."""
         ended = ("", " from", " to", " by") if report.level is not None else ("",)
-        of = {score.name: [score.rows[name] for name in self.names] for score in report.scores}
         rows: list[list[Any]] = [[*_head(report), *(name + end for name in self.names for end in ended)]]
-        only = report.scores[0].name
-        for lead, at in self._rankings(report):
-            mine = of[lead[0] if report.named else only]
-            rows.append([*lead, *(cell for row in mine for cell in row.ended(at)[: len(ended)])])
+        for score, lead, at in self._rankings(report):
+            measured = [score.rows[name] for name in self.names]
+            rows.append([*lead, *(cell for row in measured for cell in row.ended(at)[: len(ended)])])
         return rows
 
     def tree(self, report: Report) -> dict[str, Any]:

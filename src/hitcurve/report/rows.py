@@ -231,9 +231,8 @@ class Report(Written):
             return {}
         curves: Any = score.curves
         progress.begin(f"intervals of each of the {self.unit} of {score.name}", len(curves), self.unit)
-        found = []
+        found, how = [], intervals | {"n_resamples": self._n_of_each}
         for curve in curves:
-            how = intervals | {"n_resamples": self._n_of_each}
             found.append(interval_ends(curve, self._of_each, ties=self.ties or "expected", **how))
             progress.add(1)
         return {one: [ends.get(one, _NO_INTERVAL) for ends in found] for one in self._of_each}
@@ -260,12 +259,16 @@ class Report(Written):
         """A table of some measures (with groups, of their means): a row for each column of scores."""
         return Grid([["score", *names], *([score.name, *map(score.cell, names)] for score in self.scores)])
 
-    def cells(self, columns: Sequence[tuple[str, Row]], at: int | None = None, *,
-              ended: bool = True) -> tuple[list[str], list[str]]:  # fmt: skip
-        """Heads and cells: values of group `at` (None: means), each with the columns of its interval."""
-        last = 4 if ended and self.level is not None else 1
-        heads = [head for name, _ in columns for head in (name, *_ENDS)[:last]]
-        return heads, [shown(cell) for _, row in columns for cell in row.ended(at)[:last]]
+    def heads(self, names: Iterable[str], *, ended: bool = True) -> list[str]:
+        """The heads of values, each with the heads of its interval."""
+        return [head for name in names for head in (name, *_ENDS)[: self._width(ended)]]
+
+    def cells(self, rows: Iterable[Row], at: int | None = None, *, ended: bool = True) -> list[str]:
+        """Values of group `at` (None: means), each with the columns of its interval."""
+        return [shown(cell) for row in rows for cell in row.ended(at)[: self._width(ended)]]
+
+    def _width(self, ended: bool) -> int:
+        return 1 + len(_ENDS) if ended and self.level is not None else 1
 
     def group_table(self, columns: Sequence[tuple[str, Row]], counted: Sequence[Score], *, mean: bool = True,
                     ended: bool = True, most: int | None = None) -> Grid:  # fmt: skip
@@ -277,12 +280,13 @@ class Report(Written):
         alike = all((one.items, one.relevant) == (counted[0].items, counted[0].relevant) for one in counted)
         counts = [("items", counted[0].items), ("relevant", counted[0].relevant)] * alike
         groups = (counted[0].groups or []) if self.each else []
-        rows = [[singular(self.unit), *(head for head, _ in counts), *self.cells(columns, ended=ended)[0]]]
+        names, measured = [name for name, _ in columns], [row for _, row in columns]
+        rows = [[singular(self.unit), *(head for head, _ in counts), *self.heads(names, ended=ended)]]
         for at, group in enumerate(groups[:most]):
-            cells = self.cells(columns, at, ended=ended)[1]
+            cells = self.cells(measured, at, ended=ended)
             rows.append([str(group), *(f"{numbers[at]:,}" for _, numbers in counts), *cells])
         if mean:
-            rows.append(["mean", *("" for _ in counts), *self.cells(columns, ended=ended)[1]])
+            rows.append(["mean", *("" for _ in counts), *self.cells(measured, ended=ended)])
         left = len(groups) - len(groups[:most])
         return Grid(rows, foot=(f"... and {left:,} more {self.unit}, with --all.",) if left else ())
 
