@@ -36,7 +36,7 @@ from hitcurve.sources.cells import (
     whole,
 )
 from hitcurve.sources.pieces import Gaps, Piece, Source, Subtopics, Task, new_rows, piece_of
-from hitcurve.sources.tables import TableReader, _found, check_apart, columns_of, leaves_of
+from hitcurve.sources.tables import TableReader, _found, columns_of, leaves_of, places_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -160,8 +160,7 @@ class Parquet(Source):
                 schema, metadata = file.schema_arrow, file.metadata
                 _ = schema.names  # raises if a name is not UTF-8
             leaves: dict[str, list[list[int]]] = {"label": [], "grade": [], "score": []}
-            places = [_found(path, schema.names, column) for _, column in reader.roles]
-            check_apart(path, reader.roles, places)
+            places = places_of(path, schema.names, reader.roles)
             for (role, column), at in zip(reader.roles, places, strict=True):
                 type_ = schema.field(at).type
                 if types.setdefault(column, type_) != type_:
@@ -429,9 +428,7 @@ class _Batches(Source):
         named = (("label", self.label), ("grade", self.grade), *(("grade", column) for column in self.names),
                  ("score", self.score), ("ids", self.ids), ("group", self.group))  # fmt: skip
         roles = [(role, column) for role, column in named if column is not None]
-        places = [_found("source", batch.schema.names, column) for _, column in roles]
-        check_apart("source", roles, places)
-        cells = [whole(batch.column(place)) for place in places]
+        cells = [whole(batch.column(place)) for place in places_of("source", batch.schema.names, roles)]
         if self.group is not None:
             _checked_groups(cells[-1].type, f"source: column {self.group!r}")
         values = converted(roles, cells, self.rules)

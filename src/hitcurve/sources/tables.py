@@ -60,7 +60,7 @@ pc: Any = Later("pyarrow.compute")
 arrow_csv: Any = Later("pyarrow.csv")
 parquet: Any = Later("pyarrow.parquet")
 
-__all__ = ["TableReader", "check_apart", "column_names", "read_columns", "read_ids"]
+__all__ = ["TableReader", "column_names", "places_of", "read_columns", "read_ids"]
 
 # Text is read in slabs of whole rows. Each thread reads one slab, which fits its cache.
 _SLAB = 2 << 20
@@ -272,7 +272,7 @@ class TableReader(Source):
             places = [_found(shown, names, column) for column in self.asked]
             if not found:
                 self._refuse_data_as_names(shown, names, places, decimal)
-        check_apart(shown, self.roles, places)
+        _check_apart(shown, self.roles, places)
         return places
 
     # Each of these methods reads a kind of file, and yields the values of its batches in file order.
@@ -283,9 +283,7 @@ class TableReader(Source):
             # Without pre_buffer, as it would keep whole columns in memory to the end of the file.
             file = parquet.ParquetFile(stream, pre_buffer=False, page_checksum_verification=True)
             schema = file.schema_arrow
-            places = [_found(shown, schema.names, column) for column in self.asked]
-            check_apart(shown, self.roles, places)
-            leaves = [leaves_of(schema, at) for at in places]
+            leaves = [leaves_of(schema, at) for at in places_of(shown, schema.names, self.roles)]
             groups = list(range(file.num_row_groups))
             for cells in columns_of(file.reader, leaves, _PARQUET_ROWS, groups, self.workers > 1):
                 rows += len(cells[0])
@@ -958,7 +956,14 @@ def _found(shown: str, names: list[str], column: str | int) -> int:
     raise ValueError(f"{shown}: there is no column {column!r}; {meant(column, names)}the columns are {listed}")
 
 
-def check_apart(shown: str, roles: Sequence[tuple[str, Column]], places: Sequence[int]) -> None:
+def places_of(shown: str, names: list[str], roles: Sequence[tuple[str, Column]]) -> list[int]:
+    """The places of the columns; an error if two subtopics have the same column."""
+    places = [_found(shown, names, column) for _, column in roles]
+    _check_apart(shown, roles, places)
+    return places
+
+
+def _check_apart(shown: str, roles: Sequence[tuple[str, Column]], places: Sequence[int]) -> None:
     """Raise an error if two subtopics have the same column."""
     met: dict[int, Column] = {}
     for (role, column), place in zip(roles, places, strict=True):
