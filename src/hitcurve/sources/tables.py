@@ -624,7 +624,7 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
 
 
 def read_columns(path: Path, ids: Column | None, others: Sequence[Column | None] = (), *, header: bool = True,
-                 delimiter: str | None = None, of_text: _Column = strings) -> list[Any]:  # fmt: skip
+                 of_text: _Column = strings) -> list[Any]:  # fmt: skip
     """The ids of a file and the cells of other columns, as Arrow arrays; None for a column that the file lacks.
 
     In a file that `TableReader` reads, the ids are in the column `ids`, or else in the first column (in SMILES files
@@ -656,7 +656,7 @@ def read_columns(path: Path, ids: Column | None, others: Sequence[Column | None]
             table = [row for line in stream if (row := line.decode("utf-8-sig", "replace").split())]
         else:
             try:
-                return _delimited_columns(stream, delimiter or kind, places, header, {ids, *others}, of_text)
+                return _delimited_columns(stream, kind, places, header, {ids, *others}, of_text)
             except (csv.Error, OpenMark, BadCell) as error:
                 raise ValueError(f"{shown}: {error}") from None
     named = ids is not None and not str(ids).isdigit() and ids in [cell for row in table[:1] for cell in row]
