@@ -15,6 +15,7 @@ import numpy as np
 from hitcurve._base.checks import check_count, quoted, whole_number
 from hitcurve._base.extras import Later, needed
 from hitcurve._base.words import are, many
+from hitcurve.curves.sorted import group_starts
 from hitcurve.sources.cells import BadCell, Column, Layout, converted, numbers_of, strings
 from hitcurve.sources.pieces import LAST, Piece, Source, piece_of
 from hitcurve.sources.tables import column_names, read_columns
@@ -73,8 +74,7 @@ class Library:
             if piece.group is None:
                 self._meet(0, None, piece.ids, label, source, piece.start)
                 return
-            for code in np.unique(piece.group).tolist():
-                rows = np.flatnonzero(piece.group == code)
+            for code, rows in _apart(piece.group):
                 if code not in self.names:
                     places, names = source.group_order()
                     self.names.update((one, str(names[place])) for one, place in enumerate(places.tolist()))
@@ -190,11 +190,19 @@ class Library:
 
     def notes(self) -> list[str]:
         """A sentence about groups of the library without any row."""
-        left = [name for name in self.targets or () if name is not None and name not in {*self.names.values()}]
+        met = {None, *self.names.values()}
+        left = [name for name in self.targets or () if name not in met]
         if not left:
             return []
         return [f"{many(len(left), 'groups', ',')} of the library (such as {left[0]!r}) {are(len(left))} left out: "
                 "the table has no row of them"]  # fmt: skip
+
+
+def _apart(codes: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Each of the codes, in rising order, with the places where it stands."""
+    order = np.argsort(codes, kind="stable")
+    starts = group_starts(codes[order])
+    return zip(codes[order[starts]].tolist(), np.split(order, starts)[1:], strict=True)
 
 
 def is_file(library: Any) -> bool:
@@ -308,8 +316,7 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
         what = "groups" if len(by_group) > 1 else "labels"
         lacking = next(name for name, _, labels, groups in parts if (groups if what == "groups" else labels) is None)
         raise ValueError(f"{lacking}: the file has no column of {what}, but another file of the library has one")
-    ids = pa.chunked_array([pa.array(one) if isinstance(one, list) else one for _, one, _, _ in parts], pa.string())
-    ids = ids.combine_chunks()
+    ids = pa.chunked_array([one for _, one, _, _ in parts], pa.string()).combine_chunks()
     labels = None if False in labelled else np.concatenate([one for _, _, one, _ in parts])
     if known is not None:
         labels = _known(ids, labels, known, parts[0][0])
@@ -318,10 +325,10 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
                          + ("give a file with a column of the levels" if graded else _NEEDS))
     targets: dict[str | None, tuple[Any, Any]] = {None: (ids, labels)}
     if True in by_group:
-        names = np.array([name for _, _, _, groups in parts for name in groups or ()])
+        names = strings(name for _, _, _, groups in parts for name in groups or ()).dictionary_encode()
         targets = {}
-        for name in dict.fromkeys(names.tolist()):
-            rows = np.flatnonzero(names == name)
+        for code, rows in _apart(numbers_of(names.indices)):
+            name = names.dictionary[code].as_py()
             targets[name] = ids.take(pa.array(rows)), None if labels is None else labels[rows]
     _check_once(targets, ' and '.join(name for name, _, _, _ in parts))
     if actives is not None and labels is not None and actives != np.count_nonzero(labels):
