@@ -5,9 +5,11 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from covering import covering
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
@@ -108,12 +110,32 @@ def test_standard_streams_that_are_files():
     assert (status, "</html>" in out, out.endswith("AP  0.7917\n")) == (0, True, True)
 
 
-@pytest.mark.parametrize("there", [None, pytest.param("text", marks=pytest.mark.slow), "link"])
-@pytest.mark.parametrize(("flag", "output"), OUTPUTS)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_full_device_keeps_what_was_there_and_prints_the_numbers(command, flag, output, there):
-    line, _ = COMMANDS[command]
-    expected = shell(line, '"$@"')
+@contextmanager
+def short_files():
+    """No file grows beyond 1024 bytes."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_device_in_a_shell():
+    expected = shell(TREC, '"$@"')
+    assert expected[0] == 0
+    assert expected[1]
+    status, out, err = shell([*TREC, "--plot", "picture.svg"], 'ulimit -f 1; "$@"')
+    assert (status, out) == (1, expected[1])
+    assert err.splitlines()[-1] == "hitcurve: error: picture.svg: File too large"
+    assert not os.path.lexists("picture.svg")
+
+
+@pytest.mark.parametrize(("command", "output", "there"), covering([*COMMANDS], OUTPUTS, [None, "text", "link"]))
+def test_a_full_device_keeps_what_was_there_and_prints_the_numbers(capsys, command, output, there):
+    (line, _), (flag, output) = COMMANDS[command], output
+    expected = run(capsys, *line)
     assert expected[0] == 0
     assert expected[1]
     if there is not None:
@@ -121,27 +143,36 @@ def test_a_full_device_keeps_what_was_there_and_prints_the_numbers(command, flag
     if there == "link":
         os.symlink("before", output)
     before = files()
-    status, out, err = shell([*line, flag, output], 'ulimit -f 1; "$@"')  # no file grows beyond 512 or 1024 bytes
+    with short_files():
+        status, out, err = run(capsys, *line, flag, output)
     assert (status, out) == (1, expected[1])
     assert err.splitlines()[-1] == f"hitcurve: error: {output}: File too large"
     assert files() == before
 
 
-@pytest.mark.parametrize(("flag", "output"), OUTPUTS)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_what_cannot_be_written_is_named_and_the_numbers_are_printed(capsys, command, flag, output):
-    line, _ = COMMANDS[command]
+PROBLEMS = {"": "Is a directory", "none/": "No such file or directory"}
+
+
+@pytest.mark.parametrize(("command", "output", "folder"), covering([*COMMANDS], OUTPUTS, [*PROBLEMS]))
+def test_what_cannot_be_written_is_named_and_the_numbers_are_printed(capsys, command, output, folder):
+    (line, _), (flag, output) = COMMANDS[command], output
     expected = run(capsys, *line)[1]
     os.mkdir(output)
-    for path, problem in ((output, "Is a directory"), (f"none/{output}", "No such file or directory")):
-        status, out, err = run(capsys, *line, flag, path)
-        assert (status, out, err.splitlines()[-1]) == (1, expected, f"hitcurve: error: {path}: {problem}")
-    os.rmdir(output)
+    path = folder + output
+    status, out, err = run(capsys, *line, flag, path)
+    assert (status, out, err.splitlines()[-1]) == (1, expected, f"hitcurve: error: {path}: {PROBLEMS[folder]}")
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_can_be_written_is_beside_what_cannot(capsys, command, output):
+    (line, _), (flag, output) = COMMANDS[command], output
+    expected = run(capsys, *line)[1]
     other = ("--plot", "none/a.svg") if flag == "--report" else ("--report", "none/a.svg")
     status, out, err = run(capsys, *line, flag, output, *other)
     assert (status, out) == (1, expected)
     assert err.splitlines()[-1] == "hitcurve: error: none/a.svg: No such file or directory"
-    assert os.path.getsize(output) > 1000  # what can be written is
+    assert os.path.getsize(output) > 1000
 
 
 def test_a_file_in_the_place_of_another(capsys):
