@@ -81,9 +81,10 @@ def chosen(found: dict[str, Any], given: Queries | None) -> dict[str, Any]:
     if given is None:
         return found
     known = list(dict.fromkeys(query for one in found.values() for query in one.query_ids))
-    wanted = {known[at] for at in given.places(known)}
+    places = given.places(known)
     if given.groups is not None:
         return found
+    wanted = {known[at] for at in places}
     return {name: one._only([at for at, query in enumerate(one.query_ids) if query in wanted])
             for name, one in found.items()}  # fmt: skip
 
