@@ -1,10 +1,11 @@
 """Optional libraries, and the extras that install them."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["Later", "advice", "lacking", "needed"]
+__all__ = ["Later", "advice", "frame_of", "lacking", "needed"]
 
 _EXTRAS = {"argcomplete": "completion", "ir_measures": "ir-measures", "matplotlib": "plot", "pandas": "pandas",
            "polars": "polars", "pyarrow": "files", "pyspark": "spark", "python_calamine": "excel",
@@ -20,6 +21,11 @@ def needed(name: str, what: str) -> Any:
         if (error.name or "").partition(".")[0] != library:
             raise  # the library is installed, but one of its own dependencies is missing
         raise ModuleNotFoundError(advice(library, what), name=error.name) from error
+
+
+def frame_of(library: str, columns: Mapping[str, Any]) -> Any:
+    """A frame of pandas or polars, which `to_pandas` or `to_polars` returns."""
+    return needed(library, f"to_{library}").DataFrame(columns)
 
 
 def lacking(name: str, what: str) -> list[str]:

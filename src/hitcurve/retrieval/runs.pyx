@@ -26,7 +26,7 @@ from hitcurve.retrieval.ranks cimport (
     DIGITS, ORDER_FILE, ORDER_RANK, ORDER_SCORE, Row, Work, check_twice, fill_table, find_integers, find_slot,
     id_text, place_in, rank_integers, rank_judged, table_mask)
 
-from hitcurve._base.extras import needed
+from hitcurve._base.extras import frame_of
 from hitcurve._base.words import many
 from hitcurve._base.pickle import MAKERS as _MAKERS, judgments_of_subtopics, judgments_or_run
 
@@ -327,7 +327,7 @@ cdef class Grouped:
         >>> hc.read_qrels({"q": {"a": 1, "b": 0}}).to_pandas().columns.tolist()
         ['query_id', 'doc_id', 'relevance']
         """
-        return needed("pandas", "to_pandas").DataFrame(self._columns())
+        return frame_of("pandas", self._columns())
 
     def to_polars(self):
         """A polars.DataFrame with the rows and columns of `to_pandas`.
@@ -342,7 +342,7 @@ cdef class Grouped:
         >>> hc.read_run({"q": {"a": 1.5, "b": 0.5}}).to_polars().rows()
         [('q', 'a', 1.5), ('q', 'b', 0.5)]
         """
-        return needed("polars", "to_polars").DataFrame(self._columns())
+        return frame_of("polars", self._columns())
 
     @property
     def num_docs(self):

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex, overload
 import numpy as np
 
 from hitcurve._base.checks import check_choice, check_rank, quoted
-from hitcurve._base.extras import needed
+from hitcurve._base.extras import frame_of
 from hitcurve._base.words import many
 from hitcurve.curves.hit import curves_of
 from hitcurve.retrieval.frames import Rows
 from hitcurve.retrieval.reading import decoded, run_of
 from hitcurve.shown.grid import Grid, as_csv, number, rendered
-from hitcurve.shown.printed import Printed, as_utf8, checked_digits
+from hitcurve.shown.printed import Printed, checked_digits, columns_of_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,10 +150,9 @@ class Unjudged(Printed):
 
     def _columns(self, table: str = "documents") -> dict[str, Any]:
         check_choice(table, "table", ("documents", "bounds"))
-        kind, rows = (UnjudgedDocument, self.rows) if table == "documents" else (UnjudgedQuery, self.bounds)
-        columns: dict[str, Any] = {name: [getattr(row, name) for row in rows] for name in kind._fields}
-        return {name: as_utf8(cells) if kind.__annotations__[name] == "str" else cells
-                for name, cells in columns.items()}  # fmt: skip
+        if table == "documents":
+            return columns_of_rows(UnjudgedDocument, self.rows)
+        return columns_of_rows(UnjudgedQuery, self.bounds)
 
     def to_csv(self, table: str = "documents") -> str:
         """The table as CSV with a head, in full precision.
@@ -199,8 +198,7 @@ class Unjudged(Printed):
         >>> found.to_pandas()["doc_id"].tolist(), found.to_pandas("bounds")["ap_high"].tolist()
         (['a'], [1.0])
         """
-        columns = self._columns(table)  # first: a bad argument is an error without pandas too
-        return needed("pandas", "to_pandas").DataFrame(columns)
+        return frame_of("pandas", self._columns(table))
 
     def to_polars(self, table: str = "documents") -> Any:
         """A polars.DataFrame of the documents or of the bounds.
@@ -221,8 +219,7 @@ class Unjudged(Printed):
         >>> hc.evaluate({"q": {"b": 1}}, run).unjudged(10, run=run).to_polars()["doc_id"].to_list()
         ['a']
         """
-        columns = self._columns(table)  # first: a bad argument is an error without polars too
-        return needed("polars", "to_polars").DataFrame(columns)
+        return frame_of("polars", self._columns(table))
 
 
 class _Read(NamedTuple):

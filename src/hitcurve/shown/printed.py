@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hitcurve._base.checks import whole_number
-from hitcurve._base.extras import needed
+from hitcurve._base.extras import frame_of
 from hitcurve.shown.grid import Grid, as_csv, as_json, rendered
 from hitcurve.shown.notebook import shown
 
-__all__ = ["Printed", "Written", "as_utf8", "checked_digits", "part_of_page"]
+__all__ = ["Printed", "Written", "as_utf8", "checked_digits", "columns_of_rows", "part_of_page"]
 
 _MOST_DIGITS = 17  # enough for every double
 _STYLE = """<style>
@@ -32,6 +33,16 @@ def checked_digits(digits: Any) -> int:
 def as_utf8(texts: Iterable[str]) -> list[str]:
     """The texts for a frame, which holds UTF-8. Other bytes are escaped."""
     return [text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for text in texts]
+
+
+def columns_of_rows(kind: Any, rows: Sequence[Any]) -> dict[str, list[Any]]:
+    """The fields of rows of named tuples of a kind, as the columns of a frame. A value that was not computed is NaN."""
+    columns = {}
+    for name in kind._fields:
+        cells = [getattr(row, name) for row in rows]
+        columns[name] = as_utf8(cells) if kind.__annotations__[name] == "str" else [
+            math.nan if cell is None else cell for cell in cells]  # fmt: skip
+    return columns
 
 
 def part_of_page(blocks: Iterable[Grid | str]) -> str:
@@ -187,7 +198,7 @@ class Printed:
         >>> found.to_pandas().columns.tolist(), hc.Leaderboard({"mine": found}).to_pandas().columns.tolist()
         (['query_id', 'AP'], ['system', 'AP'])
         """
-        return needed("pandas", "to_pandas").DataFrame(self._columns())
+        return frame_of("pandas", self._columns())
 
     def to_polars(self) -> Any:
         """A polars.DataFrame: a row for each query of an Evaluation, or for each system of a Leaderboard.
@@ -203,4 +214,4 @@ class Printed:
         >>> found.to_polars().columns, hc.Leaderboard({"mine": found}).to_polars().columns
         (['query_id', 'AP'], ['system', 'AP'])
         """
-        return needed("polars", "to_polars").DataFrame(self._columns())
+        return frame_of("polars", self._columns())

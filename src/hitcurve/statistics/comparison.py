@@ -25,7 +25,7 @@ from hitcurve._base.checks import (
     no_flags,
     quoted,
 )
-from hitcurve._base.extras import advice, needed
+from hitcurve._base.extras import advice, frame_of
 from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many, meant, unit_of
 from hitcurve._base.workers import check_workers
@@ -37,7 +37,7 @@ from hitcurve.measures import Measure, as_measure, of_ir_measures
 from hitcurve.shown.board import Tested, board, ranged, record_of, says_how_good
 from hitcurve.shown.grid import Grid, between, number, rendered
 from hitcurve.shown.means import Evaluated, systems_of
-from hitcurve.shown.printed import Printed, as_utf8, checked_digits, part_of_page
+from hitcurve.shown.printed import Printed, as_utf8, checked_digits, columns_of_rows, part_of_page
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import (
     alpha_of,
@@ -323,14 +323,8 @@ class Comparison(Printed):
         kind = Difference if table == "differences" else SystemValue
         parts = {name: one.rows if table == "differences" else one.systems for name, one in parts_of(self).items()}
         rows = [row for part in parts.values() for row in part]
-        columns: dict[str, list[Any]] = {}
-        if self.strata:
-            columns["stratum"] = as_utf8(name for name, part in parts.items() for _ in part)
-        for name in kind._fields:
-            cells = [getattr(row, name) for row in rows]
-            columns[name] = as_utf8(cells) if kind.__annotations__[name] == "str" else [
-                math.nan if cell is None else cell for cell in cells]  # fmt: skip
-        return columns
+        lead = {"stratum": as_utf8(name for name, part in parts.items() for _ in part)} if self.strata else {}
+        return lead | columns_of_rows(kind, rows)
 
     def to_pandas(self, table: str = "differences") -> Any:
         """A pandas.DataFrame of the differences or of the systems.
@@ -352,8 +346,7 @@ class Comparison(Printed):
         >>> comparison.to_pandas()["system"].tolist(), comparison.to_pandas("systems")["system"].tolist()
         (['b'], ['a', 'b'])
         """
-        columns = self._columns(table)  # first: a bad argument is an error without pandas too
-        return needed("pandas", "to_pandas").DataFrame(columns)
+        return frame_of("pandas", self._columns(table))
 
     def to_polars(self, table: str = "differences") -> Any:
         """A polars.DataFrame of the differences or of the systems.
@@ -375,8 +368,7 @@ class Comparison(Printed):
         >>> comparison.to_polars()["system"].to_list(), comparison.to_polars("systems")["system"].to_list()
         (['b'], ['a', 'b'])
         """
-        columns = self._columns(table)  # first: a bad argument is an error without polars too
-        return needed("polars", "to_polars").DataFrame(columns)
+        return frame_of("polars", self._columns(table))
 
     def plot(self, kind: str = "differences", *, measure: str | None = None, ax: Any = None) -> Any:
         """Draw the differences or the systems with their intervals (a forest plot).
