@@ -83,7 +83,7 @@ def versions(machine):
     return f"{machine['cpu'].get('brand_raw', machine['machine'])}, {machine['system']}; {shown}."
 
 
-def provenance(machine, lines):
+def provenance(machine, commands, lines):
     faster = any("**" in line for line in lines)
     yield (
         "The time of hitcurve. The other columns have the times of others as multiples of it: "
@@ -94,14 +94,16 @@ def provenance(machine, lines):
         " rounds, one thread."
     )
     yield versions(machine)
-    command = machine["command"] + " --benchmark-json=speed.json"
-    yield f"Command: `{command}`, then `python benchmarks/report.py speed.json`."
+    files = ["speed.json"] if len(commands) == 1 else [f"speed{at}.json" for at in range(1, len(commands) + 1)]
+    for command, file in zip(commands, files, strict=True):
+        yield f"`{command} --benchmark-json={file}`,"
+    yield f"then `python benchmarks/report.py {' '.join(files)}`."
 
 
 def sections(reports):
     """What stands between the markers, by file."""
     results = [row for report in reports for row in report["benchmarks"]]
-    machine = reports[0]["machine_info"]
+    machine, commands = reports[0]["machine_info"], [report["machine_info"]["command"] for report in reports]
     for report in reports[1:]:
         if report["machine_info"]["cpu"] != machine["cpu"]:
             raise SystemExit("the files come from different machines")
@@ -109,7 +111,7 @@ def sections(reports):
     whole = [*table(results)]
     bare = [re.sub(r" \([^()]*e[-+]\d+\)", "", line) for line in table(results, TASKS, LIBRARIES)]
     return {
-        ROOT / "docs" / "speed.md": [*whole, "", *provenance(machine, whole)],
+        ROOT / "docs" / "speed.md": [*whole, "", *provenance(machine, commands, whole)],
         ROOT / "README.md": [*bare, "", f"One thread, {versions(machine)}"],
     }
 
