@@ -275,7 +275,9 @@ def test_the_board_alone_in_latex(capsys, tmp_path):
     asked = ("-m", "AP", "--compare", "--format", "latex")
     board = trec(capsys, *asked, paths=paths)[1]
     everything = trec(capsys, *asked, "--tables", "all", paths=paths)[1]
-    assert [text.count(r"\begin{tabular}") for text in (board, everything)] == [1, 3]
+    assert board.count(r"\begin{tabular}") == 1
+    for head in ("measure & system & mean &", "measure & system & baseline & difference &"):
+        assert [text.count(head) for text in (board, everything)] == [0, 1]
     assert everything.startswith(board.rstrip())
     markdown = trec(capsys, *asked[:-1], "markdown", paths=paths)[1]
     assert markdown.startswith(trec(capsys, *asked[:-1], "markdown", "--tables", "board", paths=paths)[1].rstrip())

@@ -41,11 +41,12 @@ class First(View):
             title = f"{report.title}, {score.name}" if score else report.title
             parts.append(f"{title}: {counts}" if title else counts)
         blocks: list[Grid | str] = ["\n".join(parts)]
+        most = self.most if form in ("table", "terminal") else None  # a paper has every group
         if report.grouped and report.each and not report.named:
             columns = [(name, report.scores[0].rows[name]) for name in self.names if name in report.scores[0].rows]
-            blocks.append(report.group_table(columns, report.scores, mean=False, most=self.most))
+            blocks.append(report.group_table(columns, report.scores, mean=False, most=most))
         elif report.grouped and report.each:
-            blocks += report.group_tables(self.names[:1], self.most)[0]
+            blocks += report.group_tables(self.names[:1], most)[0]
         blocks.append(self._values(report))
         said = []
         for score in report.scores:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitcurve.sources.screen import Counted, ScreenedScore
     from hitcurve.statistics.comparison import Comparison
 
-__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "readings", "shown", "under"]
+__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "ends_in", "readings", "shown", "under"]
 
 _MOST_DRAWN = 20_000_000  # resamples times rows (or groups): without --interval, more (about a second) are skipped
 _MOST_NAMES = 3  # names of scores in a warning
@@ -288,7 +288,8 @@ class Report(Written):
         if mean:
             rows.append(["mean", *("" for _ in counts), *self.cells(measured, ended=ended)])
         left = len(groups) - len(groups[:most])
-        return Grid(rows, foot=(f"... and {left:,} more {self.unit}, with --all.",) if left else ())
+        foot = (f"... and {left:,} more {self.unit}, with --all.",) if left else ()
+        return Grid(rows, foot=foot, joined=ends_in(rows[0]))
 
     def group_tables(self, names: Sequence[str], most: int | None = None) -> list[tuple[str, Grid]]:
         """Tables with a row for each group: of each measure with a column for each column of scores, or, for a single
@@ -339,6 +340,11 @@ def _drawn(curves: Any) -> int:
     if isinstance(curves, GainCurve):  # a level in a tie group takes as long as three rows of hits
         return 3 * (len(curves.level) + len(curves.unretrieved))
     return len(curves.above) if isinstance(curves, HitCurve) else len(curves)
+
+
+def ends_in(head: Sequence[str]) -> tuple[int, ...]:
+    """The places of the columns of intervals."""
+    return tuple(at for at, title in enumerate(head) if title in _ENDS)
 
 
 def listed(value: Any) -> list[Any]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from hitcurve.shown import latex
+
 __all__ = [
     "Grid", "Marked", "as_csv", "as_html", "as_json", "between", "escaped", "number", "one_line", "rendered",
 ]  # fmt: skip
@@ -36,6 +38,7 @@ class Grid(NamedTuple):
     foot: tuple[str | tuple[str, ...], ...] = ()  # lines below the table; a line may be a tuple of parts
     caption: str = ""  # LaTeX code in LaTeX
     label: str = ""  # the label of the table in LaTeX
+    joined: tuple[int, ...] = ()  # columns that stay beside the column before them, such as the ends of an interval
 
     def kinds(self) -> list[str]:
         """The class of each column in HTML: "word", "word mark" for the letters of rows, `last`, or "" for numbers."""
@@ -172,51 +175,43 @@ def _markdown(grid: Grid) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *body))
 
 
-_LATEX = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"} | {
-    mark: rf"\text{name}{{}}"
-    for mark, name in {"\\": "backslash", "–": "endash", "~": "asciitilde", "^": "asciicircum"}.items()
-} | {mark: f"${name}$" for mark, name in {"<": "<", ">": ">", "†": r"\dagger", "‡": r"\ddagger"}.items()} | {
-    "|": r"\textbar{}"})  # fmt: skip
-
-
 def _latex_words(text: str) -> str:
-    """The text escaped for LaTeX. "--" must not become a dash, nor a first "[" or "*" an argument of a line end."""
-    kept = re.sub(r"^(\s*)([\[*])", r"\1{\2}", one_line(text).translate(_LATEX))
-    return re.sub("-(?=-)", "-{}", kept)
+    return latex.words(one_line(text))
 
 
-def _latex(grid: Grid) -> str:
-    """A tabular with the rules of the package booktabs."""
-    columns, kinds = [], ""
-    for cells, kind in zip(zip(*grid.rows, strict=True), grid.kinds(), strict=True):
+def _latex_columns(grid: Grid) -> list[latex.Column]:
+    """The columns. Numbers with raised marks are aligned to the left, after a space as wide as the digits they lack."""
+    columns = []
+    for at, (cells, kind) in enumerate(zip(zip(*grid.rows, strict=True), grid.kinds(), strict=True)):
         made = [_set(cell, _FORMS["latex"]) for cell in cells]
         left = bool(kind or _raised(cells))
         if left and not kind:
             width = max(map(len, cells[1:]))
             lead = [rf"\phantom{{{'0' * (width - len(cell))}}}" if len(cell) < width else "" for cell in cells[1:]]
             made[1:] = [one + number for one, number in zip(lead, made[1:], strict=True)]
-        columns.append(made)
-        kinds += "l" if left else "r"
-    head, *body = (" & ".join(row) + r" \\" for row in zip(*columns, strict=True))
-    body = ["\\addlinespace\n" * (at in grid.breaks) + row for at, row in enumerate(body, 1)]
-    lines = [r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([rf"\begin{{tabular}}{{{kinds}}}", *lines])
+        columns.append(latex.Column(made, max(map(_latex_width, cells)), left, at in grid.joined))
+    return columns
 
 
-# The print and the gaps of tables of more rows, so that a page has room for them.
-_SIZES = ((45, r"\scriptsize\setlength{\tabcolsep}{3pt}"), (33, r"\footnotesize"))
+def _latex_width(cell: str) -> float:
+    width = latex.width(cell)
+    if not isinstance(cell, Marked):
+        return width
+    return width * (_BOLD if cell.bold else 1) + _RAISED * latex.width("".join(cell.above))
+
+
+_BOLD, _RAISED = 1.15, 0.85  # the widths of bold and of raised print
+
+
+def _latex(grid: Grid) -> str:
+    return latex.tables(_latex_columns(grid), grid.left, grid.breaks)
 
 
 def _environment(grid: Grid) -> str:
     """A table environment with caption and label, and the lines below the table in small print."""
     how = _FORMS["latex"]
-    size = next((size for most, size in _SIZES if len(grid.rows) - 1 > most), "")
-    lines = [rf"\begin{{table}}[{'htp' if size else 'ht'}]", rf"\centering{size}"]
-    lines += [rf"\caption{{{grid.caption}}}"] if grid.caption else []
-    lines += [rf"\label{{{grid.label}}}"] if grid.label else []
     foot = ["".join(_set(part, how) for part in ((one,) if isinstance(one, str) else one)) for one in grid.foot]
-    lines += [_latex(grid), *([r"\par\smallskip", rf"{{\footnotesize {' '.join(foot)}\par}}"] if foot else [])]
-    return "\n".join([*lines, r"\end{table}"])
+    return latex.environment(_latex_columns(grid), grid.left, grid.breaks, grid.caption, grid.label, " ".join(foot))
 
 
 def as_html(text: str) -> str:

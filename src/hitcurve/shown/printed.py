@@ -133,7 +133,9 @@ class Printed:
         caption, label : str
             With a caption or a label the table is in a ``table`` environment, with the explanation in small print below
             it. Without both it is a ``tabular``, with the explanation in comments. The caption is LaTeX code. Special
-            characters of names are escaped.
+            characters of names are escaped. A table that is wider than a line of the class article is in smaller print,
+            or in parts one below the other. More than 60 rows are a ``longtable``, which runs over several pages of one
+            column.
 
         Returns
         -------
