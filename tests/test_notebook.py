@@ -117,6 +117,13 @@ def test_results():
         assert all(cell in str(COMPARISON) for cell in row)
 
 
+def test_words_stay_left_in_jupyterlab():
+    """JupyterLab's rule for cells has two classes and an element. Ours needs three classes to come before it."""
+    for text in (COMPARISON._repr_html_(), COMPARISON.to_html()):
+        [selector] = re.findall(r"(\S[^{}]*\.word) { text-align: left", text)
+        assert selector.count(".") >= 3
+
+
 @pytest.mark.parametrize("name", ["<script>alert(1)</script>", "a&b", '"', "a\nb", "\udcff", "\ud800", "$x$", "é"])
 def test_names_are_text(name):
     shown = name.encode("utf-8", "backslashreplace").decode()

@@ -19,7 +19,7 @@ _STYLE = """<style>
 .leaderboard th { border-bottom: 1px solid currentColor; } .leaderboard caption { text-align: left; }
 .leaderboard th, .leaderboard td { padding: 0.2em 0.6em; text-align: right; white-space: nowrap; }
 .leaderboard td { font-variant-numeric: tabular-nums; } .leaderboard sup { line-height: 0; }
-.leaderboard .word { text-align: left; }
+.leaderboard .wide .word { text-align: left; } .leaderboard .wide .gap td { border-top: 1px solid currentColor; }
 </style>"""
 
 
