@@ -56,7 +56,8 @@ def test_groups_of_queries(capsys, topics):
     assert tree["runs"][0]["strata"]["short"] == {"queries": 1, "means": found.strata["short"]["a.txt"]}
     assert {group: part["count"] for group, part in tree["comparison"]["strata"].items()} == {
         "long ones": 4, "short": 1}  # fmt: skip
-    assert "Strata" in Path("page.html").read_text(encoding="utf-8")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert re.findall("<caption>(.*?, queries: .*?)</caption>", page) == ["long ones, queries: 4", "short, queries: 1"]
     main([*command, "--format", "csv", "--compare", "--resamples", "99"])
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [row["stratum"] for row in rows] == ["all", "long ones", "short"]
@@ -86,3 +87,14 @@ def test_wrong_files_of_queries(capsys, topics, text, more, problem):
     said = capsys.readouterr()
     assert not said.out
     assert problem in said.err
+
+
+def test_the_strata_of_many_systems_are_folded(capsys, topics):
+    runs = []
+    for at in range(21):
+        runs.append(f"run{at}.txt")
+        Path(runs[-1]).write_text("".join(f"{q} Q0 d{at % q} 1 1 r{at}\n" for q in range(1, 6)))
+    main(["trec", topics[0], *runs, "--queries", "groups.txt", "-m", "AP", "--report", "page.html"])
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<summary>long ones, queries: 4: 21 rows</summary>" in page
+    assert page.index("<summary>short, queries: 1: 21 rows</summary>") > page.index("Strata")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,7 +55,7 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     names, evaluations = runs.names, runs.evaluations
     body = [section("Leaderboard", runs.board(best_first=True)), *drawn(figures, progress)]
     if runs.strata:
-        body.insert(1, section("Strata", runs.stacked(best_first=True)))
+        body.insert(1, section("Strata", *_strata(runs), most=_FEW))
     if runs.compared is not None:
         body.append(section("Differences", *_differences(names, evaluations, runs.compared), most=_FEW))
     body.append(section("Queries and documents", _counts(names, evaluations)))
@@ -65,6 +66,17 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     notes = dict.fromkeys([*warnings, *(note for one in evaluations for note in one.notes)])
     lead = f"{many(len(names), 'runs', ',')}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
     return document(names_of(files[1:]), lead, notes, body, files, command, progress)
+
+
+def _strata(runs: Runs) -> Iterator[Grid]:
+    """A table for each group of queries. The table of all queries is the leaderboard."""
+    grid = runs.stacked(best_first=True)
+    ends = [*grid.breaks, len(grid.rows)]
+    for start, end in pairwise(ends):
+        group, count = grid.rows[start][:2]
+        rows = [row[2:] for row in (grid.rows[0], *grid.rows[start:end])]
+        foot = grid.foot if end == ends[-1] else ()
+        yield Grid(rows, grid.left - 2, caption=f"{group}, queries: {count}", foot=foot)
 
 
 def _differences(names: Sequence[str], evaluations: Sequence[Evaluation],

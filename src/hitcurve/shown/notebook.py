@@ -34,8 +34,8 @@ _MOST_LETTERS = 60
 _MOST_ROWS = 100_000  # of a curve: a larger curve is not measured (about 10 ms for nDCG under three readings)
 _ROWS_A_QUERY = 500  # the time for a weighted query, as a number of rows
 
-# All colours are those of the notebook. The classes keep MathJax away from text between two $. JupyterLab aligns cells to
-# the right by a rule of two classes and an element: three classes come before it.
+# All colours are those of the notebook. The classes keep MathJax away from text between two $. JupyterLab aligns cells
+# to the right by a rule of two classes and an element: three classes come before it.
 _STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
 .hitcurve .wide { overflow-x: auto; } .hitcurve table { border-collapse: collapse; }
 .hitcurve th { border-bottom: 1px solid currentColor; } .hitcurve .wide .word { text-align: left; }
