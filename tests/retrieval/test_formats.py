@@ -462,6 +462,28 @@ def test_rows_that_are_refused(judged, run, problem):
         hc.evaluate(judged, run)
 
 
+@pytest.mark.parametrize("rows", [np.array([[7, 5], [1, 2], [4, 3]]), [[7, 5], [1, 2], [4, 3]]])
+@pytest.mark.parametrize("read", [False, True])
+def test_rows_stand_for_named_queries_only_if_the_names_are_their_numbers(rows, read):
+    """The users 1, 2, 3 would have the rows of 0, 1, 2, and the values of others."""
+    relevant, docs = [[7], [2], [4]], dict(enumerate([[7, 5], [1, 2], [4, 3]]))
+    wanted = hc.evaluate(relevant, rows, MEASURES)
+    for names in ([0, 1, 2], ["0", "1", "2"], [1, 2, 3], [0, 1], [1, 0], [0, 2, 5, 1], ["a", "b", "c"]):
+        named = dict(zip(names, [*relevant, [9]], strict=False))
+        sides = [(named, hc.read_run(rows) if read else rows), (named, [[7, 5], [], [4, 3]])]
+        run = {name: docs[int(name) % 3] if str(name).isdigit() else [1] for name in names}
+        sides += [(relevant, run), (relevant, {name: {str(doc): -at for at, doc in enumerate(one)} for name, one in run.items()})]
+        sides += [(hc.read_qrels(relevant) if read else relevant, hc.read_run(run))]
+        for at, (judged, one) in enumerate(sides):
+            if sorted(map(str, names)) != ["0", "1", "2"]:
+                with pytest.raises(ValueError, match=r"numbered from 0, but (qrels|run) names its queries.*dict\(zip\(users"):
+                    hc.evaluate(judged, one, MEASURES)
+            elif at != 1:
+                same(hc.evaluate(judged, one, MEASURES), wanted)
+            else:
+                assert hc.evaluate(judged, one, MEASURES).missing == ["1"]
+
+
 def test_rows_without_ids():
     for run in ([[], []], np.full((2, 3), -1), np.zeros((2, 0), int)):
         with pytest.warns(UserWarning, match="^run: the run has no documents"):

@@ -593,8 +593,9 @@ def evaluate(
         Anything that `read_qrels` and `read_run` take or return: files, dicts, frames, arrays, objects of other
         libraries, and a row of ids for each query. A list of runs, or a mapping of names to runs, is measured one by
         one (on `workers` threads), and the qrels are read once. Queries without ids are numbered from 0, and the
-        results keep this order. If `qrels` has judgment groups (`read_qrels` with ``format="prefs"`` and the like),
-        measures of levels are means over the groups of a query, without ``ties="best"`` and ``"worst"``.
+        results keep this order. If only one side has ids, they must be those numbers, all of them. If `qrels` has
+        judgment groups (`read_qrels` with ``format="prefs"`` and the like), measures of levels are means over the
+        groups of a query, without ``ties="best"`` and ``"worst"``.
     measures : name, Measure, or several
         Names of ir_measures (``"nDCG@10"``, ``"P(rel=2)@5"``), names of trec_eval (``"ndcg_cut_10"``, ``"map"``), and
         trec_eval's sets (``"official"``, ``"all_trec"``, ``"set"``) and parameters (``"P.5,10"``). Measures of
@@ -675,8 +676,8 @@ def evaluate(
     ValueError
         If data cannot be read (the message names file and line), if a measure or option is unknown, if `queries` has an
         id that is not judged (the message has near names) or selects none, if a measure is not defined for `ties`, if a
-        bound of G, nDCGrel, infAP or a measure of preferences cannot be computed (see the page of measures), or if
-        qrels and run have no query in common.
+        bound of G, nDCGrel, infAP or a measure of preferences cannot be computed (see the page of measures), if qrels
+        and run have no query in common, or if one of both has rows without ids of queries and the other other ids.
 
     References
     ----------

@@ -36,14 +36,28 @@ class Judge(NamedTuple):
     def __call__(self, run: Any, progress: Told) -> Judged:
         """The judged documents of a run of any kind."""
         if isinstance(run, (str, os.PathLike)):
-            return self._file(run, progress)
+            return self._matched(self._file(run, progress), False)
         if isinstance(run, Run):
-            return self._ranked(run)
+            return self._matched(self._ranked(run), run.listed)
         nested = None
         if isinstance(run, dict) and self.rank_by == "score" and not self.by_any and not (
                 self.rows.columns and self.rows.must.intersection(self.rows.columns)):
             nested = judge_nested(self.qrels, run, self.single)
-        return self._columns(run, "run", None) if nested is None else nested
+        return self._columns(run, "run", None) if nested is None else self._matched(nested, False)
+
+    def _matched(self, judged: Judged, listed: bool, number: int = 0) -> Judged:
+        """The judged documents; an error if one side names its queries, and the other has rows that are not the same.
+
+        Rows are numbered from 0. The users 1, 2, 3 would silently have the rows of others. `number`: the number of rows.
+        """
+        qrels, here = self.qrels, judged.counts()[0]
+        known = not judged.others and (not here or len(qrels) in (here, number))
+        if listed == qrels.listed or known:
+            return judged
+        rows, named = (judged.source, qrels.source) if listed else (qrels.source, judged.source)
+        raise ValueError(f"{rows} has rows of ids without names of queries, which are numbered from 0, but {named} names "
+                         f"its queries, and they are not the same: pass {rows} as a dict from each query to its row, such "
+                         "as dict(zip(users, rows)), or dict(enumerate(rows)) if the numbers of the rows are the names")
 
     def _ranked(self, run: Run) -> Judged:
         return runs.judge(self.qrels, run, self.rank_by, self.single, self.by_any)
@@ -87,9 +101,11 @@ class Judge(NamedTuple):
         plain &= held.duplicates == "raise"
         if plain and not self.by_any and len(set(names)) == len(names):
             ends = np.append(held.starts, len(docs))
-            return runs.judge_integers(qrels, ends, names, docs, held.values, name, self.rank_by, self.single,
-                                       held.tag, list(held.notes))
-        return self._ranked(Run.from_columns(*held.held))
+            found = runs.judge_integers(qrels, ends, names, docs, held.values, name, self.rank_by, self.single,
+                                        held.tag, list(held.notes))
+        else:
+            found = self._ranked(Run.from_columns(*held.held))
+        return self._matched(found, listed, len(names))
 
 
 def _told(progress: Told, name: str, text: Any) -> Any:
