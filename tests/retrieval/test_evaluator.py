@@ -395,3 +395,29 @@ def test_an_error_shows_the_queries_of_either_side():
     sides = r"run has queries '1.0', 'b', 'c' and 1 more, qrels has query '1'"
     with pytest.raises(ValueError, match=rf"^run and qrels have no query in common: {sides}$"):
         hc.evaluate({"1": {"d": 1}}, {query: {"d": 1.0} for query in ("1.0", "b", "c", "d")})
+
+
+@pytest.mark.parametrize("queries", [1, 9, 10, 40])
+@pytest.mark.parametrize("kind", ["dicts", "frames", "rows", "read"])
+def test_ids_of_documents_that_are_never_the_same(queries, kind, recwarn):
+    """Items 178 and 178.0 are not the same: every value is 0, and nothing else says why."""
+    qrels = {str(q): {str(100 + q + i): 1 for i in range(3)} for q in range(queries)}
+    for apart in (True, False):
+        run = {query: {doc + ".0" * apart: float(doc) for doc in docs} for query, docs in qrels.items()}
+        judged, listed = qrels, run
+        if kind == "frames":
+            rows = [[(query, doc, value) for query, docs in one.items() for doc, value in docs.items()] for one in (qrels, run)]
+            judged, listed = (dict(zip(("user_id", "item_id", name), map(list, zip(*one, strict=True)), strict=True))
+                              for one, name in zip(rows, ("rating", "score"), strict=True))
+        elif kind == "rows":
+            judged = [list(map(int, docs)) for docs in qrels.values()]
+            listed = [[doc + 10**6 * apart for doc in docs] for docs in judged]
+        elif kind == "read":
+            listed = hc.read_run(run)
+        found = hc.evaluate(judged, listed, ["AP", "P@5"])
+        said = [note for note in found.notes if "none of its" in note]
+        assert len(said) == apart == (found.counts["judged"] == 0)
+        assert [str(one.message) for one in recwarn] == (said if queries >= 10 else [])
+        assert not said or said[0].startswith(f"run: none of its {3 * queries} documents has a judgment: ")
+        assert not said or said[0].endswith("qrels has '100'")
+        recwarn.clear()

@@ -107,7 +107,8 @@ class Evaluation(Evaluated):
         The ids of the queries that `counts` counts as ``missing`` and as ``extra``.
     notes : list of str
         Sentences about the data: which columns were found by usual names, how many rows `duplicates` left out, which
-        bad lines ``strict=False`` accepted, where scores contradict `rank_by`, and whether the run has no documents.
+        bad lines ``strict=False`` accepted, where scores contradict `rank_by`, and whether the run has no documents, or
+        none with a judgment.
     ties, rank_by : str
         The arguments of `evaluate` that ranked the documents.
     relevance_level : float

@@ -61,6 +61,7 @@ _Planned = list[tuple["plans.Plan | CurvePlan | _Preferences", list[int]]]
 #: measures.
 _Groups = dict[tuple[str, str, bool, bool], list[int]]
 _BEYOND = 2**62  # no level and no rank is so high
+_SEVERAL = 10  # if a run has fewer queries, it may well have no document with a judgment
 
 
 class Evaluator:
@@ -371,17 +372,23 @@ class Evaluator:
 
     def _notes(self, judged: Judged) -> list[str]:
         """The notes about this run. Notes that did not come up as warnings during reading become warnings here."""
-        more = []
-        if not judged.counts()[0]:
+        more, quiet = list[str](), list[str]()
+        here, retrieved, known = judged.counts()
+        if not here:
             how = "left out" if self._missing == "skip" else "measured as if nothing was retrieved"
             more.append(f"{judged.source}: the run has no documents: every query is {how}")
+        elif retrieved and not known:
+            doc = next(one for docs in self._qrels.values() for one in docs)
+            (quiet if here < _SEVERAL else more).append(
+                f"{judged.source}: none of its {many(retrieved, 'documents', ',')} has a judgment: are the ids of documents "
+                f"the same in both? {self._qrels.source} has {doc!r}")
         if judged.contradicting:
             first = decoded(self._texts[judged.contradicted])
             more.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in "
                         f"{many(judged.contradicting, 'queries')}, first in {first!r}")
         for note in more:
             warn([note])
-        return [*self._passed, *judged.passed, *more]
+        return [*self._passed, *judged.passed, *more, *quiet]
 
 
 class _Preferences(NamedTuple):
@@ -668,8 +675,8 @@ def evaluate(
     Warns
     -----
     UserWarning
-        If a run has no documents, if scores contradict `rank_by`, or if ``strict=False`` let bad lines pass.
-        `Evaluation.notes` has the texts.
+        If a run has no documents, if it has ten queries or more and none of its documents has a judgment, if scores
+        contradict `rank_by`, or if ``strict=False`` let bad lines pass. `Evaluation.notes` has the texts.
 
     Raises
     ------
