@@ -29,7 +29,7 @@ class Page(HTMLParser):
             self.tables[-1].append([])
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
-        elif tag == "p":
+        elif tag in ("p", "summary"):
             self.lines.append("")
         if tag != "meta":
             self.open.append(tag)
@@ -45,10 +45,10 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if self.hidden:
             return
-        inside = next((tag for tag in reversed(self.open) if tag not in ("b", "u", "sup")), "")
+        inside = next((tag for tag in reversed(self.open) if tag not in ("b", "u", "sup", "small")), "")
         if inside in ("td", "th"):
             self.tables[-1][-1][-1] += data
-        elif inside == "p":
+        elif inside in ("p", "summary"):
             self.lines[-1] += data
         elif inside != "style" and data.strip():
             self.elsewhere.append(data)

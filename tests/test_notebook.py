@@ -72,6 +72,29 @@ def test_every_class(shown):
     assert {name for _, attrs in found.tags for name in attrs} <= {"class"}
 
 
+TEST = {"user": [1, 1, 2], "item": [10, 11, 12], "rating": [4.5, 2.0, 5.0]}
+TOP = {"user_id": [1, 1, 2, 2, 2], "item": [11, 10, 13, 12, 12], "prediction": [0.9, 0.8, 0.7, 0.4, 0.4]}
+
+
+@pytest.mark.parametrize("duplicates", [None, "first"])
+def test_notes_of_the_data_stand_below_the_table(duplicates):
+    """Folded if they only say which columns were taken, open if they say more, such as rows that were left out."""
+    top = TOP if duplicates else {name: column[:4] for name, column in TOP.items()}
+    found = hc.evaluate(TEST, {"a<b>": top, "mine": top}, "AP", **({"duplicates": duplicates} if duplicates else {}))
+    first, second = found.values()
+    assert len(first.notes) == (3 if duplicates else 2)
+    for shown, notes in ((first, first.notes), (hc.Leaderboard(found), [*first.notes, *second.notes])):
+        text = shown._repr_html_()
+        parts = text.partition("</table>")[2].partition("<details")
+        notes = list(dict.fromkeys(notes))
+        assert [line for line in page(shown).lines if line in notes] == notes
+        assert parts[2].startswith(f"{' open' if duplicates else ''}><summary><small>{len(notes)} notes<")
+    assert "<details" not in EVALUATION._repr_html_()
+    long = _notebook.shown(["text"], notes=[f"note {i}" for i in range(30)])
+    assert "<small>30 notes</small>" in long
+    assert Page(long).lines[-2:] == ["note 19", "10 more notes are left out here."]
+
+
 def test_a_curve():
     head, cells = page(CURVE).tables[0]
     assert head == ["items", "relevant", "hits", "tied", "AP", "worst to best order"]

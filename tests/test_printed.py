@@ -367,6 +367,36 @@ def test_runs_of_different_queries_say_how_many():
     few = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP")
     more = hc.evaluate({"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 1.0}, "r": {"a": 1.0}}, "AP")
     assert "1 to 2 queries. *Best*" in str(hc.Leaderboard({"few": few, "more": more}))
+    assert "The systems do not have the same queries: their means cannot be compared." in str(hc.Leaderboard({"few": few, "more": more}))
+    assert "not have the same" not in str(hc.Leaderboard([more]))
+
+
+@pytest.mark.parametrize("missing", ["zero", "skip"])
+@pytest.mark.parametrize("lacking", [(0,), (0, 0), (3,), (0, 3, 1), (1, 2, 3, 4, 5, 6, 7)])
+@pytest.mark.parametrize("without", [0, 2])
+def test_a_table_says_which_runs_lack_queries_and_how_many_have_nothing_relevant(missing, lacking, without):
+    """A run that lacks a third of its users looks worse or, if they are left out, better: only `counts` said so."""
+    qrels = {f"q{i}": {"a": int(i < 9 - without)} for i in range(9)}
+    runs = {f"s{i}": {query: {"a": 1.0} for query in list(qrels)[number:]} for i, number in enumerate(lacking)}
+    found = hc.evaluate(qrels, runs, "AP", missing=missing)
+    named = [f"s{i} {number}" for i, number in enumerate(lacking) if number]
+    more = [f"{', '.join(named[:5])} and {len(named) - 5} more systems"] if len(named) > 5 else []
+    how = "count as queries without results" if missing == "zero" else "are left out"
+    said = [f"Missing queries {how}: {(more or [', '.join(named)])[0]}."] if named else []
+    if without:
+        said.append(f"Queries without a relevant document (from level 1 on): {without}.")
+    if missing == "skip" and len(set(lacking)) > 1:
+        said.insert(0, "The systems do not have the same queries: their means cannot be compared.")
+    board = hc.Leaderboard(found)
+    assert str(board).splitlines()[len(runs) + 2 :] == said
+    for text in (board.to_markdown(), board.to_latex(), board.to_latex(caption="c"), board._repr_html_(), board.to_html(),
+                 str(hc.Leaderboard(found, queries={query: "half" for query in list(qrels)[:5]}))):  # fmt: skip
+        assert all(line in text for line in said)
+    for one, number in zip(found.values(), lacking, strict=True):
+        assert f" queries{f', {number} missing' if number else ''}: AP" in repr(one)
+        assert (f"Missing queries {how}: {one.name} {number}." in one.to_markdown()) == (number > 0)
+    some = hc.Leaderboard(found, queries=lambda query: query in ("q0", "q8"))
+    assert ("Missing queries" in str(some)) == (missing == "zero" and bool(named))
 
 
 @pytest.mark.parametrize(("name", "expected"), [
@@ -391,7 +421,8 @@ def test_what_is_judged_has_no_best_value():
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(12)}
     runs = {"all": {q: {"a": 2.0, "b": 1.0} for q in qrels}, "half": {q: {"a": 2.0, "x": 1.0} for q in qrels},
             "none": {q: {"x": 2.0, "y": 1.0} for q in qrels}}  # fmt: skip
-    found = {name: hc.evaluate(qrels, one, ["AP", "Judged@2"]) for name, one in runs.items()}
+    with pytest.warns(UserWarning, match="none of its 24 documents has a judgment"):
+        found = {name: hc.evaluate(qrels, one, ["AP", "Judged@2"]) for name, one in runs.items()}
     compared = hc.compare(found, rng=0)
     assert min(row.p_holm for row in compared.rows if row.measure == "Judged@2") < 0.05
     for text in (hc.Leaderboard(found).to_markdown(), compared.to_markdown("wide"),

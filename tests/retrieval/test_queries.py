@@ -92,7 +92,8 @@ def test_strata_are_the_subsets():
     assert text[0].split() == ["stratum", "queries", "system", *MEASURES]
     assert [line.split()[:3] for line in text[1:3]] == [["all", "11", "one"], ["all", "11", "two"]]
     assert [line.split()[:2] for line in text if line.startswith("short")] == [["short", "7"]] * 2
-    assert text[-1].startswith("*Best* value of each measure.")
+    assert text[-2].startswith("*Best* value of each measure.")
+    assert text[-1] == "Missing queries count as queries without results: two 1."
 
 
 def test_groups_of_an_evaluation():

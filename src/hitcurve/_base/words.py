@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+TAKEN = "columns found by their names: "  # begins the note that says which columns were taken
 _PARTS = re.compile(r"[_\W]+|(?<=[a-z])(?=[A-Z])")
 _TARGETS = ("target", "targets", "pdb", "pdbid", "uniprot", "uniprotid")
 _NO_PLURAL = ("ss", "us", "is", "ies", "x", "z", "ch", "sh")  # the end of a word that does not take a plain s

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitcurve._base.files import file_name, opened_text
 from hitcurve._base.queries import Queries
-from hitcurve._base.words import many, meant
+from hitcurve._base.words import TAKEN, many, meant
 from hitcurve.cli.common import (
     PICTURES,
     Option,
@@ -32,7 +32,7 @@ from hitcurve.cli.common import (
     whole,
     write_page,
 )
-from hitcurve.retrieval.frames import DUPLICATES, TAKEN, rows_as
+from hitcurve.retrieval.frames import DUPLICATES, rows_as
 from hitcurve.retrieval.trec_eval import Entry, expand
 from hitcurve.shown.board import best_first
 from hitcurve.shown.grid import number

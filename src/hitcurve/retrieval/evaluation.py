@@ -454,11 +454,12 @@ class Evaluation(Evaluated):
 
     def __repr__(self) -> str:
         means = ", ".join(f"{name} {number(mean) if mean == mean else mean}" for name, mean in self.means.items())
-        return f"Evaluation({self.name!r}, {many(len(self.query_ids), 'queries')}: {means})"
+        missing = f", {self.counts['missing']} missing" if self.counts.get("missing") else ""
+        return f"Evaluation({self.name!r}, {many(len(self.query_ids), 'queries')}{missing}: {means})"
 
     def _repr_html_(self) -> str:
         from hitcurve.shown.notebook import evaluation_tables, shown
-        return shown(evaluation_tables(self))
+        return shown(evaluation_tables(self), notes=self.notes)
 
     def plot(self, kind: str = "distribution", *, measure: Any = None, ax: Any = None, color: Any = None) -> Any:
         """Draw the values of a measure over the queries, or the mean precision-recall curve, with matplotlib.
@@ -505,8 +506,10 @@ class Evaluation(Evaluated):
         own = {asked: name for name, asked in self.means.asked.items()}
         values = {name: column[places] for name, column in self.values.items()}
         means = {name: mean_over_queries(column, parse(own[name]).record) for name, column in values.items()}
-        return replace(self, query_ids=[self.query_ids[at] for at in places], counts={"queries": len(places)},
-                       values=Named(values, self.means.asked), means=Named(means, self.means.asked), groups=None)
+        ids = [self.query_ids[at] for at in places]
+        counts = {"queries": len(ids), "missing": len(set(self.missing).intersection(ids))}
+        return replace(self, query_ids=ids, counts=counts, values=Named(values, self.means.asked),
+                       means=Named(means, self.means.asked), groups=None)
 
     def by(self, queries: Any = None) -> Leaderboard:
         """The means of each group of queries (stratum) below those of all queries, in one table.

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 from hitcurve._base.checks import check_choice, quoted
-from hitcurve._base.words import near
+from hitcurve._base.words import TAKEN, near
 
-__all__ = ["DUPLICATES", "OWN", "PLAIN", "TAKEN", "USUAL", "Found", "Rows", "Unclear", "find", "is_columns", "is_other",
+__all__ = ["DUPLICATES", "OWN", "PLAIN", "USUAL", "Found", "Rows", "Unclear", "find", "is_columns", "is_other",
            "rows_as"]
 
-TAKEN = "columns found by their names: "  # begins the note that says which columns were taken
 DUPLICATES = ("raise", "first", "best")
 
 # The names that the documentation uses. A column of such a name needs no note.

@@ -27,7 +27,7 @@ from hitcurve._base.checks import (
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
 from hitcurve._base.given import at_hand, id_of
-from hitcurve._base.words import are, many
+from hitcurve._base.words import TAKEN, are, many
 from hitcurve.retrieval.formats import (
     FORMATS,
     Listed,
@@ -39,7 +39,7 @@ from hitcurve.retrieval.formats import (
     shaped,
     text_of,
 )
-from hitcurve.retrieval.frames import OWN, PLAIN, TAKEN, USUAL, Found, Rows, find, is_columns, rows_as
+from hitcurve.retrieval.frames import OWN, PLAIN, USUAL, Found, Rows, find, is_columns, rows_as
 from hitcurve.retrieval.groups import (
     GROUPED,
     JudgmentGroups,

@@ -11,9 +11,10 @@ from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many
 from hitcurve.shown.board import Tested, board
 from hitcurve.shown.grid import Grid
+from hitcurve.shown.notebook import EVERY_ROW, shown
 from hitcurve.shown.printed import Printed, checked_digits
 
-__all__ = ["Evaluated", "Means", "chosen", "means_of", "queries", "strata_of", "systems_of", "titles"]
+__all__ = ["Evaluated", "Means", "chosen", "means_of", "queries", "remarks", "strata_of", "systems_of", "titles"]
 
 
 class Means(Printed):
@@ -33,10 +34,15 @@ class Means(Printed):
         found, strata = self._by_system(), self._strata()
         if strata:
             grid = stacked({ALL: found, **strata}, checked_digits(digits), tested=self._marks)
-            return [grid._replace(caption=caption, label=label)]
-        means, names = means_of(list(found.values()))
-        return [board(list(found), means, digits=checked_digits(digits), names=names, found=self._tested,
-                      foot=[f"{queries(found.values())}."], caption=caption, label=label)]  # fmt: skip
+            grid = grid._replace(caption=caption, label=label)
+        else:
+            means, names = means_of(list(found.values()))
+            grid = board(list(found), means, digits=checked_digits(digits), names=names, found=self._tested,
+                         foot=[f"{queries(found.values())}."], caption=caption, label=label)  # fmt: skip
+        return [grid._replace(foot=(*grid.foot, *remarks(found)))]
+
+    def _repr_html_(self) -> str:
+        return shown(self._blocks(), EVERY_ROW, (note for one in self._by_system().values() for note in one.notes))
 
 
 class Evaluated(Means):
@@ -47,6 +53,10 @@ class Evaluated(Means):
     values: Any  # by measure
     means: Any
     groups: dict[str, str] | None
+    counts: dict[str, int]
+    missing: list[str]
+    relevance_level: float
+    notes: list[str]
 
     def _only(self, places: list[int]) -> Any:
         raise NotImplementedError
@@ -133,6 +143,28 @@ def means_of(evaluations: Sequence[Evaluated]) -> tuple[list[dict[str, float]], 
     """The means of each evaluation, NaN for a measure that it does not have; and the `titles`."""
     names = titles(one.means for one in evaluations)
     return [{measure: one.means.get(measure, math.nan) for measure in names} for one in evaluations], names
+
+
+_MOST_NAMES = 5  # of systems, in a sentence
+
+
+def remarks(found: Mapping[str, Evaluated]) -> list[str]:
+    """Sentences about queries that are missing in a run, or without a relevant document; and if systems differ in them."""
+    said = list[str]()
+    if len({frozenset(one.query_ids) for one in found.values()}) > 1:
+        said.append("The systems do not have the same queries: their means cannot be compared.")
+    for counted, how in ((True, "count as queries without results"), (False, "are left out")):
+        lacking = [f"{name} {one.counts['missing']:,}" for name, one in found.items()
+                   if one.counts.get("missing") and counted != set(one.missing).isdisjoint(one.query_ids)]  # fmt: skip
+        if lacking:
+            more = f" and {many(len(lacking) - _MOST_NAMES, 'more systems')}" if len(lacking) > _MOST_NAMES else ""
+            said.append(f"Missing queries {how}: {', '.join(lacking[:_MOST_NAMES])}{more}.")
+    empty = {(one.counts.get("empty", 0), f"{one.relevance_level:.15g}") for one in found.values()}
+    for number, level in sorted(empty)[-1:]:
+        if number:
+            least = "up to " if len(empty) > 1 else ""
+            said.append(f"Queries without a relevant document (from level {level} on): {least}{number:,}.")
+    return said
 
 
 def queries(evaluations: Iterable[Evaluated], form: str = "", unit: str = "queries") -> str:

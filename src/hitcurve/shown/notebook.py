@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hitcurve._base.words import are, many
+from hitcurve._base.words import TAKEN, are, many
 from hitcurve.measures import of_levels, of_subtopics
-from hitcurve.shown.grid import Grid, between, number, rendered
+from hitcurve.shown.grid import Grid, as_html, between, number, rendered
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     _Curve: TypeAlias = HitCurve | GainCurve | SubtopicCurve
     _Curves: TypeAlias = HitCurve | HitCurves | GainCurve | GainCurves | SubtopicCurve | SubtopicCurves
 
-__all__ = ["curve_tables", "evaluation_tables", "interval_tables", "shown", "tie_tables"]
+__all__ = ["EVERY_ROW", "curve_tables", "evaluation_tables", "interval_tables", "shown", "tie_tables"]
 
+EVERY_ROW = "print() shows all rows, and to_html() makes HTML of them."
 _USUAL = {"hits": ("AP", "average_precision"), "gains": ("nDCG", "ndcg"), "subtopics": ("alpha_nDCG", "alpha_ndcg")}
 _MOST_LINES = 20
 _MOST_LETTERS = 60
@@ -44,12 +45,19 @@ _STYLE = """<div class="hitcurve tex2jax_ignore mathjax_ignore"><style>
 </style>"""
 
 
-def shown(blocks: Iterable[Grid | str], every: str = "") -> str:
+def shown(blocks: Iterable[Grid | str], every: str = "", notes: Iterable[str] = ()) -> str:
     """HTML of the tables, and of the text between them. Long tables and long cells are cut.
 
-    `every`: how to see all rows, a sentence below a table that was cut.
+    `every`: how to see all rows, a sentence below a table that was cut. `notes`: sentences about the data. They are
+    folded in small print, but open if they say more than which columns were taken.
     """
     text = rendered((one if isinstance(one, str) else _cut(one, every) for one in blocks), "html")
+    if said := list(dict.fromkeys(notes)):
+        left = len(said) - _MOST_LINES
+        lines = [*said[:_MOST_LINES], *([f"{many(left, 'more notes', ',')} {are(left)} left out here."] if left > 0 else [])]
+        opened = "" if all(TAKEN in one for one in said) else " open"
+        text += "\n".join([f"\n\n<details{opened}><summary><small>{many(len(said), 'notes', ',')}</small></summary>",
+                           *(f"<p><small>{as_html(line)}</small></p>" for line in lines), "</details>"])
     # A name may have lone surrogates, which a message to a notebook cannot hold.
     return f"{_STYLE}\n{text}\n</div>".encode("utf-8", "backslashreplace").decode()
 

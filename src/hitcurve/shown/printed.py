@@ -9,7 +9,7 @@ from typing import Any
 from hitcurve._base.checks import whole_number
 from hitcurve._base.extras import frame_of
 from hitcurve.shown.grid import Grid, as_csv, as_json, rendered
-from hitcurve.shown.notebook import shown
+from hitcurve.shown.notebook import EVERY_ROW, shown
 
 __all__ = ["Printed", "Written", "as_utf8", "checked_digits", "columns_of_rows", "part_of_page"]
 
@@ -86,7 +86,7 @@ class Printed:
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
-        return shown(self._blocks(), "print() shows all rows, and to_html() makes HTML of them.")
+        return shown(self._blocks(), EVERY_ROW)
 
     def to_markdown(self, *, digits: int = 4, caption: str = "") -> str:
         """The means in Markdown: a row for each system, a column for each measure.
