@@ -342,6 +342,23 @@ def test_what_is_refused(call, error, problem):
         call()
 
 
+@pytest.mark.parametrize("method", ["to_markdown", "to_latex", "to_html"])
+@pytest.mark.parametrize("shown", [
+    FOUND["low"], hc.Leaderboard(FOUND), hc.evaluate({"q": {"a": 1}}, {"q": {"b": 1.0}}, "AP").unjudged(run={"q": {"b": 1.0}}),
+    COMPARED,
+], ids=lambda one: type(one).__name__)  # fmt: skip
+def test_a_layout_that_a_table_does_not_have(shown, method):
+    """A bare TypeError said "takes 1 positional argument but 2 were given"."""
+    made = getattr(shown, method)
+    own = ("long", "wide") if isinstance(shown, hc.Comparison) else ("wide",)
+    for layout in ("long", "wide", "tall", "", None, 3):
+        if layout not in own:
+            with pytest.raises((ValueError, TypeError), match=rf"layout.*{layout!r}.*'wide'|layout must be one of 'long', 'wide'"):
+                made(layout)
+        elif layout == own[0]:
+            assert made(layout) == made(layout=layout) == made()
+
+
 def test_p_values_that_were_not_computed():
     two = hc.compare({name: FOUND[name] for name in ("low", "top")}, rng=0, n_resamples=9)
     with pytest.raises(ValueError, match="p='p_tukey' was not computed: it needs three systems or more"):

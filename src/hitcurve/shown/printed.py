@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hitcurve._base.checks import whole_number
+from hitcurve._base.checks import quoted, whole_number
 from hitcurve._base.extras import frame_of
 from hitcurve.shown.grid import Grid, as_csv, as_json, rendered
 from hitcurve.shown.notebook import EVERY_ROW, shown
@@ -88,7 +88,13 @@ class Printed:
     def _repr_html_(self) -> str:
         return shown(self._blocks(), EVERY_ROW)
 
-    def to_markdown(self, *, digits: int = 4, caption: str = "") -> str:
+    def _one_table(self, layout: str, *how: Any) -> list[Grid | str]:
+        if layout != "wide":
+            raise ValueError(f"layout={quoted(layout)}: {type(self).__name__} has one table, whose layout is 'wide'; the "
+                             "Comparison that compare() returns has 'long' and 'wide'")
+        return self._blocks(*how)
+
+    def to_markdown(self, layout: str = "wide", *, digits: int = 4, caption: str = "") -> str:
         """The means in Markdown: a row for each system, a column for each measure.
 
         The best value of each measure is bold. With three or more systems, the second best is underlined. Values that
@@ -98,6 +104,8 @@ class Printed:
 
         Parameters
         ----------
+        layout : {"wide"}
+            The layout of this table, as `Comparison` names it.
         digits : int
             The number of decimals, from 0 to 17.
         caption : str
@@ -121,13 +129,15 @@ class Printed:
         <BLANKLINE>
         1 query. **Best** value of each measure.
         """
-        return rendered(self._blocks(digits, caption), "markdown")
+        return rendered(self._one_table(layout, digits, caption), "markdown")
 
-    def to_latex(self, *, digits: int = 4, caption: str = "", label: str = "") -> str:
+    def to_latex(self, layout: str = "wide", *, digits: int = 4, caption: str = "", label: str = "") -> str:
         r"""The table of `to_markdown` in LaTeX, with the rules of the package booktabs.
 
         Parameters
         ----------
+        layout : {"wide"}
+            The layout of this table, as `Comparison` names it.
         digits : int
             The number of decimals, from 0 to 17.
         caption, label : str
@@ -161,13 +171,15 @@ class Printed:
         {\footnotesize 1 query.\par}
         \end{table}
         """
-        return rendered(self._blocks(digits, caption, label), "latex")
+        return rendered(self._one_table(layout, digits, caption, label), "latex")
 
-    def to_html(self, *, digits: int = 4, caption: str = "") -> str:
+    def to_html(self, layout: str = "wide", *, digits: int = 4, caption: str = "") -> str:
         """The table of `to_markdown` in HTML: a part of a page, in the colours of the page.
 
         Parameters
         ----------
+        layout : {"wide"}
+            The layout of this table, as `Comparison` names it.
         digits : int
             The number of decimals, from 0 to 17.
         caption : str
@@ -184,7 +196,7 @@ class Printed:
         >>> "<td>0.5000</td>" in found.to_html()
         True
         """
-        return part_of_page(self._blocks(digits, caption))
+        return part_of_page(self._one_table(layout, digits, caption))
 
     def to_pandas(self) -> Any:
         """A pandas.DataFrame: a row for each query of an Evaluation, or for each system of a Leaderboard.
