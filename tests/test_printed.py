@@ -157,9 +157,9 @@ def test_more_systems_than_letters():
     compared = hc.compare(values, rng=0, n_resamples=19)
     _, rows = table(compared.to_markdown("wide", p="p_value", alpha=0.05))
     assert [row["#"] for row in rows.values()] == [str(i) for i in range(1, 61)]
-    assert marks(rows["s2"]["AP"])[3] == "1,2,"
+    assert marks(rows["s2"]["value"])[3] == "1,2,"
     _, rows = table(compared.to_markdown("wide", p="p_value", alpha=0.01))
-    assert marks(rows["s59"]["AP"])[3] == ""
+    assert marks(rows["s59"]["value"])[3] == ""
 
 
 def test_a_comparison_over_items():
@@ -543,7 +543,7 @@ def test_successive_letters_are_a_range():
     assert re.findall(r"textsuperscript{(.*?)} ", text) == ["a", "ab", "abc", r"a\textendash{}d", r"a\textendash{}e"]
     assert "A range has all letters between its ends, in the order of the rows." in text
     _, rows = table(compared.to_markdown("wide", p="p_value"))
-    assert marks(rows["s5"]["AP"])[3] == "a–e"
+    assert marks(rows["s5"]["value"])[3] == "a–e"
 
 
 @pytest.mark.parametrize(("rows", "begin"), [

@@ -970,9 +970,21 @@ def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, A
     return [*found.items()]
 
 
+def _is_name(text: str) -> bool:
+    try:
+        parse(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | None, float | None]:
     """(record, text in the brackets, text of the cutoff, beta of F) of a name."""
     said = said or text
+    apart = [one for one in re.split(r"[\s,;]+(?![^(]*\))", text) if one]
+    if len(apart) > 1 and all(map(_is_name, apart)):
+        raise ValueError(f"{quoted(said)} has {len(apart)} names of measures: pass a list of names, {apart!r}, or on the "
+                         "command line one name after another with blanks between them")
     for pattern, ours in _GRAMMARS:
         match = re.fullmatch(pattern, text)
         if match is not None:

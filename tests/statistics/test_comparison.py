@@ -254,7 +254,7 @@ def test_evaluations_are_joined_by_query():
     one = Evaluated(ids, {"AP": values["s0"], "nDCG@10": values["s1"]})
     other = Evaluated(ids[::-1], {"AP": values["s1"][::-1], "nDCG@10": values["s1"][::-1]})
     got = hc.compare({"one": one, "other": other}, measures=["map", "nDCG@10"], rng=1)
-    plain = hc.compare({"one": values["s0"], "other": values["s1"]}, rng=1)
+    plain = hc.compare({"one": values["s0"], "other": values["s1"]}, measures="AP", rng=1)
     assert got.rows[0] == plain.rows[0]
     assert got.rows[1].measure == "nDCG@10"
     assert got.rows[1].difference == 0
@@ -300,7 +300,7 @@ def test_queries_without_a_value():
     got = hc.compare(values, rng=1)
     assert (got.count, got.left_out) == (2, 1)
     assert "1 query without a value was left out." in str(got)
-    with pytest.raises(ValueError, match="AP of query 1 is nan for 'a': a value must be finite, or nan in all systems"):
+    with pytest.raises(ValueError, match="value of query 1 is nan for 'a': a value must be finite, or nan in all systems"):
         hc.compare({"a": values["a"], "b": np.array([0.2, 0.5, 0.1])})
     nothing = hc.compare({"a": [math.nan], "b": [math.nan]})
     assert math.isnan(nothing.rows[0].p_value)
@@ -312,7 +312,7 @@ def test_queries_without_a_value():
 def test_values_that_are_not_finite(bad, q):
     values = {"a": [0.5, 0.25, 0.5], "b": [0.5, 0.25, 0.125]}
     values["b"][q] = bad
-    with pytest.raises(ValueError, match=rf"^AP of query {q} is {bad} for 'b': a value must be finite"):
+    with pytest.raises(ValueError, match=rf"^value of query {q} is {bad} for 'b': a value must be finite"):
         hc.compare(values)
     ids = ["x", "y", "z"]
     systems = {name: Evaluated(ids, {"P@5": np.array(column)}) for name, column in values.items()}
@@ -534,11 +534,11 @@ def test_text_table():
         str(got)
         == """\
 measure  system    mean     95 % interval         by
-AP       A       0.2750  0.1500 to 0.4250  bootstrap
-AP       B_1     0.4000  0.2500 to 0.5500  bootstrap
+value    A       0.2750  0.1500 to 0.4250  bootstrap
+value    B_1     0.4000  0.2500 to 0.5500  bootstrap
 
 measure  system  baseline  difference       95 % interval         by  p (bootstrap)  p (randomization)  p (Holm)   p (t)
-AP       B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap         0.0074             0.2500    0.2500  0.0796
+value    B_1     A            +0.1250  +0.0500 to +0.2000  bootstrap         0.0074             0.2500    0.2500  0.0796
 
 4 queries. All p are two-sided. p (randomization) and p (Holm): exact randomization test. \
 Intervals and p (bootstrap): 9999 resamples."""
@@ -547,10 +547,10 @@ Intervals and p (bootstrap): 9999 resamples."""
     markdown = got.to_markdown().splitlines()
     assert markdown[0] == "| measure | system | mean | 95 % interval | by |"
     assert markdown[1] == "| --- | --- | --: | --: | --: |"
-    row = "| AP | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.0074 | 0.2500 | 0.2500 | 0.0796 |"
+    row = "| value | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.0074 | 0.2500 | 0.2500 | 0.0796 |"
     assert markdown[-3] == row
     latex = got.to_latex()
-    assert r"AP & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.0074 & 0.2500 & 0.2500 & 0.0796 \\" in latex
+    assert r"value & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.0074 & 0.2500 & 0.2500 & 0.0796 \\" in latex
     assert r"95 \% interval" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
 
@@ -580,7 +580,7 @@ def test_names_are_shown_letter_by_letter(two):
         assert not line or re.match(r"\\|[{}%]", line) or re.match(r"(measure|AP) & .* \\\\$", line), line
     for line, simple, name in zip(lines[2:4], before[2:4], two, strict=True):
         assert re.sub(r"\\.", "", line).count("|") == simple.count("|")
-        cell = line.removeprefix("| AP | ").removesuffix(simple[len("| AP | A") :])
+        cell = line.removeprefix("| value | ").removesuffix(simple[len("| value | A") :])
         assert shown(cell) == one_line(name)
 
 
@@ -598,6 +598,7 @@ def test_every_line_of_latex_has_all_columns():
 
 
 Y, A, B = two_rankings(50, 10)
+FOUND = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP")
 
 
 @pytest.mark.parametrize(
@@ -605,6 +606,7 @@ Y, A, B = two_rankings(50, 10)
     [
         (lambda: hc.compare(Y), TypeError, "one mapping of per-query results; got ndarray alone"),
         (lambda: hc.compare(Y, A), TypeError, "y_score must be a mapping of names to scores, got ndarray"),
+        (lambda: hc.compare(FOUND, FOUND), TypeError, r"got Evaluation: pass both evaluations in one list, compare\(\[f"),
         (lambda: hc.compare(Y, {"a": A}), ValueError, "compare needs two systems or more, got 1"),
         (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has the key 1: the name of a system must be a "
                                                          "string"),
@@ -638,6 +640,19 @@ Y, A, B = two_rankings(50, 10)
 def test_refused(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_arrays_have_no_name_of_a_measure_that_they_may_not_hold():
+    """nDCG in arrays stood in tables as AP."""
+    values = {"a": np.array([0.5, 0.25, 1.0]), "b": np.array([0.5, 0.5, 0.25])}
+    for paired in (True, False):
+        for given, title in ((None, "value"), ("nDCG@10", "nDCG@10"), ("my measure", "my measure")):
+            got = hc.compare(values, measures=given, paired=paired, rng=1, n_resamples=99)
+            assert {row.measure for row in (*got.systems, *got.rows)} == {title}
+            assert ("AP" in str(got), title in got.to_latex("wide")) == (False, True)
+    curves = hc.HitCurves([[1, 0], [0, 1]], [[2, 1], [2, 1]])
+    assert hc.compare({"a": curves, "b": curves}, rng=1, n_resamples=9).rows[0].measure == "AP"
+    assert hc.compare({"a": curves, "b": [1.0, 0.5]}, rng=1, n_resamples=9).rows[0].measure == "AP"
 
 
 @pytest.mark.parametrize("kind", [object, "f2", "f4", ">f8", np.longdouble])

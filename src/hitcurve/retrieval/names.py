@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
+from hitcurve._base.checks import quoted
 from hitcurve.measures import Measure, of_ir_measures
 from hitcurve.retrieval.trec_eval import expand
 
@@ -17,6 +18,9 @@ def resolve(measures: Any) -> dict[str, Measure]:
 
     The measures of a set of trec_eval, or of a name with several parameters, have hitcurve's names.
     """
+    if isinstance(measures, Mapping):
+        raise TypeError(f"measures is {quoted(measures)}: pass a list of names with their cutoffs, such as "
+                        "['nDCG@5', 'nDCG@10']")
     found: dict[str, Measure] = {}
     single = isinstance(measures, (str, Measure)) or of_ir_measures(measures) or not isinstance(measures, Iterable)
     for one in [measures] if single else measures:

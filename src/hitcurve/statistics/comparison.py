@@ -259,7 +259,7 @@ class Comparison(Printed):
         | measure | system | mean | 95 % interval | by |
         >>> table, said = comparison.to_markdown("wide").split("\n\n")
         >>> print(table)
-        | system | AP |
+        | system | value |
         | --- | --- |
         | a | 0.3500 |
         | b | **0.4750**<sup>†</sup> |
@@ -618,9 +618,10 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
         AP for HitCurves and for groups, and alpha_nDCG for items with subtopics. For evaluations None takes every
-        measure that they have, except sums and geometric means. For arrays the name is only a title. Measures of gain
-        need levels; so do measures with ``rel=``, such as AP(rel=2). If a measure needs levels, the items of level
-        ``rel=`` or higher are relevant to a binary measure; without ``rel=`` the items of level 1 or higher.
+        measure that they have, except sums and geometric means. For arrays the name is only a title, ``"value"`` if you
+        do not say it. Measures of gain need levels; so do measures with ``rel=``, such as AP(rel=2). If a measure needs
+        levels, the items of level ``rel=`` or higher are relevant to a binary measure; without ``rel=`` the items of
+        level 1 or higher.
     baseline : str, optional
         The system with which every other system is compared. None compares all pairs.
     groups : array_like of shape (n,), optional
@@ -735,7 +736,8 @@ def _of_labels(y_true: Any, y_score: Any, measures: Any, baseline: str | None, g
                drawn: dict[str, Any]) -> Comparison:  # fmt: skip
     """Compare rankings of the same items."""
     if not isinstance(y_score, Mapping):
-        raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}")
+        advice = ": pass both evaluations in one list, compare([first, second])" if isinstance(y_true, Evaluated) else ""
+        raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}{advice}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
     lower = _directions(lower_is_better, names)
     topics = len(y_true.shape if hasattr(y_true, "shape") else np.shape(y_true)) == 2

@@ -22,10 +22,13 @@ _Array = NDArray[Any]
 
 
 def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]:
-    """The measures that all evaluations have and that have an arithmetic mean over queries."""
+    """The measures that all evaluations have and that have an arithmetic mean over queries.
+
+    For curves the usual one, and for arrays, of which nobody knows what they hold, the title "value".
+    """
     if not all(isinstance(results[name], Evaluated) for name in names):
-        kinds = {getattr(results[name], "_usual_measure", "AP") for name in names}
-        return (kinds.pop(),) if len(kinds) == 1 else ("AP",)
+        kinds = {getattr(results[name], "_usual_measure", None) for name in names}
+        return (kinds.pop() or "value",) if len(kinds) == 1 else ("AP",)
     known = titles(results[name].values for name in names)
     return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
 
