@@ -19,6 +19,8 @@ _QUERY = ("queryid", "qid", "query", "topic", "topicid", "user", "userid")  # wi
 _GROUP = ("group", "stratum")
 _TAKES = ("queries must be a list or a set of ids, a function of the id, a mapping of ids to groups, or a frame with "
           "a column of ids and a column of groups")
+_OF_SERIES = (". The values of a Series are taken as ids: its to_dict() gives the group of each id of its index, and "
+              "series.index[series] has the ids where it is True")
 
 
 class Queries:
@@ -36,6 +38,7 @@ class Queries:
         self.groups: dict[str, str] | None = None
         self._ids: dict[str, None] = {}
         self._function: Callable[[Any], Any] | None = None
+        self._advice = ""
         given = at_hand(given)
         columns = getattr(given, "column_names", getattr(given, "columns", None))
         if isinstance(given, Mapping):
@@ -47,7 +50,12 @@ class Queries:
         elif isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise TypeError(f"{_TAKES}, got {quoted(given)}")
         else:
-            self._ids = {id_of(one, name, f"id {at}"): None for at, one in enumerate(_items(given))}
+            if hasattr(given, "index") and hasattr(given, "to_dict"):
+                self._advice = _OF_SERIES
+            try:
+                self._ids = {id_of(one, name, f"id {at}"): None for at, one in enumerate(_items(given))}
+            except TypeError as error:
+                raise TypeError(f"{error}{self._advice}") from None
 
     def places(self, known: Sequence[Any]) -> list[int]:
         """The places in `known` of the queries that count. With groups, all queries count."""
@@ -55,13 +63,15 @@ class Queries:
             self._check_some(self.groups, known)
             return list(range(len(known)))
         if self._function is not None:
-            found = [at for at, one in enumerate(known) if _truth(self._function(one), one)]
+            found = [at for at, one in enumerate(known) if _truth(self._function, one)]
         else:
             texts = list(map(str, known))
             self._check_known(texts)
             found = [at for at, text in enumerate(texts) if text in self._ids]
         if not found:
-            raise ValueError(f"{self.name} selects none of the {many(len(known), 'queries')}")
+            of_texts = self._function is not None and len(known) > 0 and isinstance(known[0], str)
+            advice = f", whose ids are strings, such as {quoted(known[0])}" if of_texts else ""
+            raise ValueError(f"{self.name} selects none of the {many(len(known), 'queries')}{advice}")
         return found
 
     def strata(self, known: Sequence[Any]) -> dict[str, list[int]]:
@@ -79,7 +89,7 @@ class Queries:
         if unknown:
             more = f", nor are {len(unknown) - 1} more" if len(unknown) > 1 else ""
             raise ValueError(f"{self.name} has {unknown[0]!r}, which is not among the "
-                             f"{many(len(known), 'judged queries')}{more}{near(unknown[0], texts)}")
+                             f"{many(len(known), 'judged queries')}{more}{near(unknown[0], texts)}{self._advice}")
 
     def _check_some(self, groups: Mapping[str, str], known: Sequence[Any]) -> None:
         texts = list(map(str, known))
@@ -89,7 +99,13 @@ class Queries:
                              f"such as {first!r}{near(first, texts)}")
 
 
-def _truth(answer: Any, query: Any) -> bool:
+def _truth(function: Callable[[Any], Any], query: Any) -> bool:
+    try:
+        answer = function(query)
+    except TypeError as error:
+        if not isinstance(query, str):
+            raise
+        raise TypeError(f"queries({quoted(query)}): {error}. The function is given each id as a string") from error
     if not isinstance(answer, bool | np.bool_):
         raise TypeError(f"queries({quoted(query)}) is {quoted(answer)}: a function of the id must return True or False")
     return bool(answer)
@@ -125,9 +141,10 @@ def _grouped(pairs: Iterable[tuple[Any, Any]], argument: str) -> dict[str, str]:
         text = id_of(query, argument, "a query")
         if group is None or not _equals_itself(group):
             continue
-        if isinstance(group, list | tuple | set | dict | np.ndarray):
+        if isinstance(group, Iterable) and not isinstance(group, str | bytes):
             raise TypeError(f"{argument}[{text!r}] is {quoted(group)}: a group must be a string, a number or a bool. A "
-                            f"mapping has the group of each id, such as {{'q1': {text!r}}}")
+                            f"mapping has the group of each id, such as {{'q1': {text!r}}}: turn it round, "
+                            "{one: group for group, ids in groups.items() for one in ids}")
         name = str(int(group) if isinstance(group, float) and group.is_integer() else group)
         if name == ALL:
             raise ValueError(f"{argument}[{text!r}] is {ALL!r}, which is the name of the row of all queries: use "
@@ -142,5 +159,7 @@ def _grouped(pairs: Iterable[tuple[Any, Any]], argument: str) -> dict[str, str]:
 def _equals_itself(value: Any) -> bool:
     try:
         return bool(value == value)
-    except (TypeError, ValueError):  # pandas.NA; arrays are refused later
-        return isinstance(value, np.ndarray)
+    except TypeError:  # pandas.NA
+        return False
+    except ValueError:  # arrays and the like, which are refused later
+        return True

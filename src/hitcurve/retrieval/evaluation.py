@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, overl
 import numpy as np
 
 from hitcurve._base.checks import quoted
-from hitcurve._base.words import many
+from hitcurve._base.words import many, near
 from hitcurve.measures import parse
 from hitcurve.retrieval import plans
 from hitcurve.retrieval.names import measure_of, resolve
@@ -417,15 +417,20 @@ class Evaluation(Evaluated):
         return found
 
     def __getitem__(self, name: Any) -> Any:
-        """The mean of a measure, ``found["map"]``, or the values of a query, ``found["q1"]["map"]``."""
+        """The mean of a measure, ``found["map"]``, or the values of a query, ``found["q1"]["map"]``.
+
+        A whole number is the id of a query, as in the judgments: ``found[7]`` is ``found["7"]``.
+        """
         if "_rows" not in self.__dict__:
             self.__dict__["_rows"] = {query: i for i, query in enumerate(self.query_ids)}
         asked = dict.__contains__(self.means, name)  # first, as the lookup of a synonym takes long
-        row = None if asked else self.__dict__["_rows"].get(name)
+        query = str(int(name)) if isinstance(name, int | np.integer) and not isinstance(name, bool) else name
+        row = None if asked else self.__dict__["_rows"].get(query)
         if row is None:
             if name in self.means:
                 return self.means[name]
-            raise KeyError(f"{name!r} is neither a measure nor a query of this evaluation")
+            raise KeyError(f"{name!r} is neither a measure nor a query of this evaluation, which has the measures "
+                           f"{', '.join(map(repr, self.means))}{near(name, self.query_ids)}")
         return Named({one: float(column[row]) for one, column in self.values.items()}, self.means.asked)
 
     def __iter__(self) -> Iterator[str]:
