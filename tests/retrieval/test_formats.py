@@ -453,13 +453,28 @@ def test_real_tensors():
         ([[], []], [[1], [2]], "qrels: there are no judgments"),
         ([], [[1]], "qrels: there are no judgments"),
         (np.zeros((0, 3), int), [[1]], "qrels: there are no judgments"),
-        (np.zeros(3, int), [[1]], "qrels is a ndarray"),
+        (np.zeros(3, int), [[1]], r"qrels is a ndarray: .*; one id for each query is a matrix .* such as qrels\[:, None\]$"),
+        ([[1]], (np.array([[1]]), np.array([[0.5]])), "not float64: pass the ids alone, .*scores of all items, in a matrix"),
         ([[1]], np.zeros((1, 1, 1), int), "run is a ndarray"),
     ],
 )
 def test_rows_that_are_refused(judged, run, problem):
     with pytest.raises((ValueError, TypeError), match=problem):
         hc.evaluate(judged, run)
+
+
+def test_a_mapping_of_names_to_matrices_of_ids():
+    """Each model gives a matrix of users and items. The names of the models were taken as queries."""
+    relevant, matrix = [[7], [2], [4]], np.array([[7, 5], [1, 2], [3, 4]])
+    wanted = {"one": matrix, "other": matrix[:, ::-1]}
+    for kind in (np.asarray, Tensor, np.ndarray.tolist, lambda one: [*one], lambda one: hc.read_run(one)):
+        found = hc.evaluate(relevant, {name: kind(one) for name, one in wanted.items()}, MEASURES)
+        assert list(found) == [one.name for one in found.values()] == list(wanted)
+        for name, one in wanted.items():
+            same(found[name], hc.evaluate(relevant, one, MEASURES))
+    scores = {"one": np.zeros(3)}  # of the items of a query
+    with pytest.raises((TypeError, ValueError), match="id.* is 0.0"):
+        hc.evaluate({"one": {"a": 1}}, scores, MEASURES)
 
 
 @pytest.mark.parametrize("rows", [np.array([[7, 5], [1, 2], [4, 3]]), [[7, 5], [1, 2], [4, 3]]])

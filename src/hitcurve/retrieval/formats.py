@@ -91,7 +91,8 @@ def _is_run(value: Any, rows: Rows) -> bool:
         return is_columns(value, rows) or listed
     if isinstance(value, (list, tuple)):
         return _of_records(value) or _of_columns(value) or (len(value) > 0 and isinstance(value[0], (list, np.ndarray)))
-    return not isinstance(value, Set) and (is_other(value) or hasattr(value, "to_dict"))
+    return not isinstance(value, Set) and (
+        is_other(value) or hasattr(value, "to_dict") or getattr(value, "ndim", 0) == 2)  # a matrix of ids
 
 
 def _first(values: Mapping[Any, Any]) -> Any:
@@ -197,7 +198,8 @@ def _row(row: Any, i: int, judgments: bool, name: str) -> Any:
 
 def _wrong(source: Any, ids: NDArray[Any]) -> str:
     if hasattr(source, "ndim"):
-        return f", not {ids.dtype}"
+        return (f", not {ids.dtype}: pass the ids alone, the best first; scores of all items, in a matrix of queries and "
+                "items, are for hitcurve.HitCurves and GainCurves")
     odd = ((i, one) for i, row in enumerate(source) for one in row if not _whole(one))
     return next((f", but row {i} has {one!r}" for i, one in odd), "")
 

@@ -630,8 +630,10 @@ def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None 
     labels = list(source) if isinstance(source, Mapping) else getattr(
         source, "column_names", getattr(source, "columns", None))  # fmt: skip
     if labels is None:
-        hint = ", such as its to_dict()" if hasattr(source, "to_dict") else ""
-        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict{hint} or a data frame")
+        hint = ", such as its to_dict()," if hasattr(source, "to_dict") else ""
+        flat = not hint and getattr(source, "ndim", 0) == 1
+        rows = f"; one id for each query is a matrix with one column, such as {name}[:, None]" if flat else ""
+        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict{hint} or a data frame{rows}")
     found = find(labels, value, rows if header is None else PLAIN, name, more=more)
     if hasattr(source, "fetchnumpy"):  # a relation of DuckDB
         quoted_names = ['"' + one.replace('"', '""') + '"' for one in dict.fromkeys(found.heads.values())]
