@@ -88,6 +88,8 @@ NAMES = {
     "pyterrier": ("qid", "docno", "label", "score"), "beir": ("query-id", "corpus-id", "score", "score"),
     "house": ("query_id", "doc_id", "relevance", "score"), "microsoft": ("userID", "itemID", "rating", "prediction"),
     "camel": ("userId", "itemId", "rating", "prediction"), "snake": ("user_id", "item_id", "rating", "score"),
+    "movielens": ("userId", "movieId", "rating", "prediction"),
+    "recbole": ("user_id:token", "item_id:token", "rating:float", "score"),
     "title": ("User ID", "Item ID", "Rating", "Prediction"), "short": ("user", "item", "rating", "prediction"),
 }
 
@@ -97,7 +99,7 @@ def test_usual_names(frame, of, tmp_path):
     query, doc, relevance, score = NAMES[of]
     whole = {**TEST, "rating": [4, 0, 3, 2, 5, 3]}
     test, run = (renamed(one, user=query, item=doc, rating=relevance, prediction=score) for one in (whole, PREDICTED))
-    if of == "title" and frame is dict:
+    if of in ("title", "recbole") and frame is dict:
         return  # the keys of a dict might be users: only usual spellings make it a frame
     found = hc.evaluate(frame(test), frame(run), MEASURES)
     judged = {"u1": {"a": 4, "b": 0, "c": 3}, "u2": {"a": 2, "d": 5}, "u3": {"c": 3}}
@@ -298,6 +300,31 @@ def test_what_is_refused(test, run, columns, problem):
     with pytest.raises((ValueError, TypeError), match=pattern) as caught:
         hc.evaluate(test, run, columns=columns)
     assert type(caught.value) in (ValueError, TypeError)
+
+
+def test_a_frame_whose_ids_are_in_its_index_or_in_its_head():
+    """What groupby and pivot_table return. A wide frame printed hundreds of columns."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(TEST)
+    for index in (["user"], ["user", "item"]):
+        problem = f"; its index has {', '.join(index)}, of which its reset_index\\(\\) makes columns$"
+        with pytest.raises(ValueError, match=problem):
+            hc.evaluate(frame.set_index(index), PREDICTED)
+        assert bits(hc.evaluate(frame.set_index(index).reset_index(), PREDICTED)) == bits(hc.evaluate(TEST, PREDICTED))
+    for number, shown in ((12, "11"), (13, "12"), (14, "11 and 2 more"), (500, "11 and 488 more")):
+        wide = pd.DataFrame(np.zeros((2, number)))
+        with pytest.raises(ValueError, match=rf"no column 'query_id', only 0, 1, .*, {shown}: name the column.*\.\.\.}}$"):
+            hc.evaluate(wide, PREDICTED)
+
+
+@pytest.mark.parametrize("column", ["user", "item"])
+def test_ids_that_became_floats_say_what_to_do(column):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"user": [1, 1, 2], "item": [1, 2, 1], "rating": [1, 0, 1]})
+    run = frame.rename(columns={"rating": "score"})
+    with pytest.raises(TypeError, match=r"^run: the \w+ id in row 0 is 1\.0: ids are .*, such as column\.astype\(int\)$"):
+        hc.evaluate(frame, run.astype({column: float}))
+    assert hc.evaluate(frame, run.astype({column: float}).astype({column: int}), "AP")["AP"] == 1.0
 
 
 def test_a_score_may_be_named_as_the_relevance():

@@ -22,4 +22,5 @@ def id_of(value: Any, name: str, what: str = "an id") -> str:
         return value
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(int(value))
-    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers")
+    advice = ", so make whole numbers of them first, such as column.astype(int)" if isinstance(value, float) else ""
+    raise TypeError(f"{name}: {what} is {value!r}: ids are strings or whole numbers{advice}")

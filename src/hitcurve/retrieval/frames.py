@@ -30,12 +30,13 @@ USUAL = {
     "subgroup": ("subgroup", "subgroup_id", "judgment_subgroup", "jsg"),
 }
 # Names of recommenders, without case, blanks and marks. Several of them are an error.
-_OF_USERS = {"query": ("user", "userid"), "document": ("item", "itemid"), "relevance": ("rating",),
+_OF_USERS = {"query": ("user", "userid"), "document": ("item", "itemid", "movieid"), "relevance": ("rating",),
              "score": ("prediction",)}
 # Keys of a dict that make it a frame, so that a misspelt key beside them is an error.
 _KEYS = frozenset(one for role, names in USUAL.items() if "group" not in role for one in names) | {
-    "user", "userID", "user_id", "userId", "userid", "item", "itemID", "item_id", "itemId", "itemid", "rating",
-    "prediction"}
+    "user", "userID", "user_id", "userId", "userid", "item", "itemID", "item_id", "itemId", "itemid", "movieId",
+    "movie_id", "rating", "prediction"}
+_MOST = 12  # columns that an error shows
 _MAY_DIFFER = ("query", "document")  # in the judgments and in the run
 
 
@@ -163,7 +164,9 @@ def _missing(role: str, listed: list[Any], name: str) -> str:
 
 
 def _shown(labels: Iterable[Any]) -> str:
-    return ", ".join(map(str, labels))
+    listed = list(map(str, labels))
+    left = len(listed) - _MOST
+    return ", ".join(listed[:_MOST]) + (f" and {left} more" if left > 1 else f", {listed[-1]}" if left == 1 else "")
 
 
 def _said(heads: Mapping[str, str], others: list[str]) -> str:
@@ -184,4 +187,5 @@ def is_other(value: Any) -> bool:
 
 
 def _bare(label: str) -> str:
-    return re.sub(r"[\s_-]", "", label).lower()
+    """The label in lower case, without blanks, marks and the type that RecBole writes (user_id:token)."""
+    return re.sub(r"[\s_-]|:(token|float)$", "", label).lower()

@@ -110,9 +110,9 @@ def read_qrels(source: Any, *, strict: bool = True, format: str | None = None, s
         key that the source does not need makes no difference. ``"relevance": None`` means that each row is relevant.
         Without a key the column is found by a usual name: ``query_id``, ``qid``, ``query-id``, ``query``, ``user``,
         ``user_id``, ``userID``; ``doc_id``, ``docno``, ``docid``, ``corpus-id``, ``doc``, ``item``, ``item_id``,
-        ``itemID``; ``relevance``, ``label``, ``rel``, ``rating``, and ``score`` beside ``corpus-id`` (BEIR) or in a
-        file; for a run ``score``, ``prediction`` and ``rank``. `Evaluation.notes` says which columns were found in this
-        way.
+        ``itemID``, ``movieId``; ``relevance``, ``label``, ``rel``, ``rating``, and ``score`` beside ``corpus-id``
+        (BEIR) or in a file; for a run ``score``, ``prediction`` and ``rank``. `Evaluation.notes` says which columns
+        were found in this way.
     duplicates : {"raise", "first", "best"}
         What happens to a document that occurs twice in a query. ``"raise"``: an error. ``"first"``: the first row is
         kept. ``"best"``: the row of the highest relevance (for a run, of the highest score) is kept. Judgments by
@@ -634,7 +634,13 @@ def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None 
         flat = not hint and getattr(source, "ndim", 0) == 1
         rows = f"; one id for each query is a matrix with one column, such as {name}[:, None]" if flat else ""
         raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict{hint} or a data frame{rows}")
-    found = find(labels, value, rows if header is None else PLAIN, name, more=more)
+    try:
+        found = find(labels, value, rows if header is None else PLAIN, name, more=more)
+    except ValueError as error:
+        held = [str(one) for one in getattr(getattr(source, "index", None), "names", ()) if one is not None]
+        if not held:
+            raise
+        raise ValueError(f"{error}; its index has {', '.join(held)}, of which its reset_index() makes columns") from None
     if hasattr(source, "fetchnumpy"):  # a relation of DuckDB
         quoted_names = ['"' + one.replace('"', '""') + '"' for one in dict.fromkeys(found.heads.values())]
         source = source.project(", ".join(quoted_names)).fetchnumpy()
