@@ -258,6 +258,8 @@ def test_unretrieved_of_no_queries(value):
                                             "with qid, offsets")
       for other in ({"qid": [0, 1]}, {"offsets": [0, 1, 2]}, {"tiebreak": "order"})),
     ({"mask": "x"}, "mask is 'x': flags"),
+    ({"mask": type("csr_matrix", (), {"toarray": None})()},
+     "mask is of type csr_matrix: flags must be bool, True for each item that counts; a sparse matrix has toarray()"),
     ({"mask": [True, True]}, "mask must be two-dimensional and of bool, got shape (2,)"),
     ({"mask": [[1], [0]]}, "mask must be two-dimensional and of bool, got shape (2, 1) of int64"),
     ({"mask": [[True], [None]]}, "mask[1, 0] is None of type NoneType: flags"),

@@ -388,7 +388,8 @@ cdef object as_ndarray(object values, str name, str what):
     array = as_array(values, name)
     if array.dtype.kind == "O":
         if array.ndim == 0:
-            raise TypeError(f"{name} is of type {type(values).__name__}: {what}")
+            dense = "; a sparse matrix has toarray()" if hasattr(values, "toarray") else ""
+            raise TypeError(f"{name} is of type {type(values).__name__}: {what}{dense}")
         exact = array
         try:
             array = np.array(array.tolist())

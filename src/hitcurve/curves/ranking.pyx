@@ -652,7 +652,7 @@ cdef object lay_out(object ids, object low, Py_ssize_t span, object labels, obje
 
 cdef object as_mask(object mask, object labels, object scores):
     """Checks a mask, True for each item that is not padding, against the shapes of both arrays."""
-    flags = as_ndarray(mask, "mask", "flags")
+    flags = as_ndarray(mask, "mask", "flags must be bool, True for each item that counts")
     if flags.ndim != 2 or flags.dtype.kind != "b":
         raise ValueError(f"mask must be two-dimensional and of bool, got shape {flags.shape} of {flags.dtype}")
     for name, array in (("y_true", labels), ("y_score", scores)):
