@@ -40,13 +40,22 @@ def through_json_file(found, folder):
     return hc.Evaluation.from_json(path)
 
 
+def through_a_path(found, folder):
+    path = folder / "values.json"
+    path.write_text("an old file")
+    assert found.to_json(str(path)) is None
+    assert path.read_text(encoding="utf-8") == found.to_json()
+    assert not list(folder.glob(".*"))  # nothing is left of the file that replaced it
+    return hc.Evaluation.from_json(path)
+
+
 def through_parquet(found, folder):
     pytest.importorskip("pyarrow")
     found.to_parquet(folder / "values.parquet")
     return hc.Evaluation.from_parquet(folder / "values.parquet")
 
 
-WAYS = [through_json, through_bytes, through_json_file, through_parquet]
+WAYS = [through_json, through_bytes, through_json_file, through_a_path, through_parquet]
 
 
 def same(again, found):

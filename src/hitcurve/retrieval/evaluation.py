@@ -593,12 +593,26 @@ class Evaluation(Evaluated):
         return cls(query_ids=query_ids, values=Named(values, asked), means=Named(means, asked),
                    groups=fields.get("groups"), **others)
 
-    def to_json(self) -> str:
+    @overload
+    def to_json(self, path: None = ...) -> str: ...
+    @overload
+    def to_json(self, path: str | os.PathLike[str]) -> None: ...
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """`to_dict` as JSON.
+
+        Parameters
+        ----------
+        path : path, optional
+            The file to write, which `from_json` reads. It is replaced if it exists. Default: the text is returned.
 
         Returns
         -------
-        str
+        str or None
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
 
         Examples
         --------
@@ -612,9 +626,13 @@ class Evaluation(Evaluated):
         --------
         from_json
         """
-        from hitcurve.retrieval.stored import as_text
+        from hitcurve.retrieval.stored import as_text, write_file
 
-        return as_text(self.to_dict())
+        text = as_text(self.to_dict())
+        if path is None:
+            return text
+        write_file(path, text.encode())
+        return None
 
     @classmethod
     def from_json(cls, text: str | bytes | os.PathLike[str]) -> Self:
