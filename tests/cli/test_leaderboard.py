@@ -135,8 +135,10 @@ def test_the_table_of_runs_is_that_of_python(capsys, form, arguments):
 @pytest.mark.parametrize(("arguments", "said"), [
     (("--sort", "PP@1"), "there is no measure 'PP'; near names: P@1"),
     (("--sort", "P@10"), "argument --sort: 'P@10': did you mean 'P@1'? use one of AP, P@1"),
-    (("--baseline", "Mid"), "--baseline Mid: no such run in low.txt, high.txt, mid.txt: did you mean 'mid.txt'?"),
-    (("--baseline", "bm25"), "--baseline bm25: no such run in low.txt, high.txt, mid.txt\n"),
+    (("--baseline", "Mid"), "--baseline 'Mid' is not one of the systems: 'low.txt' (tag 't'), 'high.txt' (tag 't'), "
+                            "'mid.txt' (tag 't'); did you mean 'mid.txt'?"),
+    (("--baseline", "bm25"), "--baseline 'bm25' is not one of the systems: 'low.txt' (tag 't'), 'high.txt' (tag 't'), "
+                             "'mid.txt' (tag 't')\n"),
 ])  # fmt: skip
 def test_near_names(capsys, arguments, said):
     status, _, error = trec(capsys, "-m", "AP", "P@1", *arguments)
@@ -154,7 +156,7 @@ def test_label_and_caption(capsys):
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_a_run_that_is_named_twice_has_two_rows(capsys, form):
     out = trec(capsys, "-m", "AP", "--format", form, paths=PATHS[:1] * 2)[1]
-    assert sum("low.txt" in line for line in out.splitlines()) == 2
+    assert all(sum(f"low.txt {at}" in line for line in out.splitlines()) == 1 for at in (1, 2))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -192,7 +194,7 @@ def test_names_that_are_not_distinct_are_paths(capsys, tmp_path):
         (("--sort", "P@3"), "argument --sort: 'P@3': use one of AP, nDCG@10, P@10, RR, R@1000"),
         (("--sort", "official"), "argument --sort: 'official': use one of AP, "),
         (("-m", "AP", "--sort", "nDGC@10"), "argument --sort: 'nDGC@10': there is no measure 'nDGC'"),
-        (("--baseline", "none.txt"), "--baseline none.txt: no such run in low.txt, high.txt, mid.txt"),
+        (("--baseline", "none.txt"), "--baseline 'none.txt' is not one of the systems: 'low.txt' (tag 't'), "),
         (("--compare", "--format", "trec"), "--compare cannot be combined with --format trec"),
         (("--compare", "--format", "csv", "-q"), "-q and --compare are two tables, but --format csv"),
         (("--compare", "--seed", "-1"), "argument --seed: '-1' is not a whole number from 0 up"),
@@ -344,9 +346,17 @@ def test_runs_are_named_by_files_or_tags(capsys, tmp_path):
         assert len(set(found)) == 1
     status, _, err = trec(capsys, "--baseline", "t")
     assert (status, err.splitlines()[-1].partition("error: ")[2]) == (
-        2, "--baseline t: several runs have this tag: low.txt, high.txt, mid.txt: name a file")
-    out = trec(capsys, "--names", "tag", "-m", "AP")[1]  # one tag for all: their files
+        2, "--baseline 't' is more than one of the systems: 'low.txt' (tag 't'), 'high.txt' (tag 't'), 'mid.txt' "
+           "(tag 't'): name one of them")
+    _, out, err = trec(capsys, "--names", "tag", "-m", "AP")  # one tag for all: their files
     assert order(out) == list(RUNS)
+    assert "--names tag: 3 runs have the tag 't' and are named by file: low.txt, high.txt, mid.txt" in err
+    _, out, err = trec(capsys, "--names", "tag", "-m", "AP", paths=[PATHS[0], *paths[1:]])  # tags t, h, m
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == ["t", "h", "m"]
+    assert "--names tag" not in err
+    _, out, err = trec(capsys, "--names", "tag", "-m", "AP", paths=[*PATHS[:2], paths[2]])  # tags t, t, m
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == ["low.txt", "high.txt", "m"]
+    assert "2 runs have the tag 't' and are named by file: low.txt, high.txt" in err
     out = trec(capsys, "-m", "runid", "--format", "trec")[1]
     assert [line.split()[-1] for line in out.splitlines()] == ["t", "t", "t"]
 

@@ -3,10 +3,13 @@
 import gzip
 import lzma
 import math
+import os
 import pickle
+import re
 import sys
 import threading
 from collections import OrderedDict, defaultdict, namedtuple
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -15,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
+from hitcurve.cli.main import main
 from hitcurve.measures import parse
 from hitcurve.retrieval import runs
 from hitcurve.retrieval.nested import judge_nested, judgments_of
@@ -333,13 +337,13 @@ JUDGED = {"q": {"d": 1, "e": 0}}
 @pytest.mark.parametrize(
     ("runs", "names"),
     [
-        (["a/run.txt", "other.res"], ["t", "u"]),
+        (["a/run.txt", "other.res"], ["run.txt", "other.res"]),
         (["a/run.txt", "low.txt.gz", "other.res"], ["run.txt", "low.txt", "other.res"]),
         (["a/run.txt", "b/run.txt"], ["a/run.txt", "b/run.txt"]),
-        (["a/run.txt", "a/run.txt", "other.res"], ["t 1", "t 2", "u"]),
+        (["a/run.txt", "a/run.txt", "other.res"], ["run.txt 1", "run.txt 2", "other.res"]),
         ([DICT, DICT], ["run 1", "run 2"]),
-        ([DICT, "other.res", DICT], ["run 1", "u", "run 3"]),
-        (["run.csv", "run.json", "packed.xz"], ["run.csv", "run.json", "v"]),
+        ([DICT, "other.res", DICT], ["run 1", "other.res", "run 3"]),
+        (["run.csv", "run.json", "packed.xz"], ["run.csv", "run.json", "packed"]),
         ([DICT], ["run"]),
     ],
 )
@@ -352,7 +356,58 @@ def test_runs_of_a_list_have_names_that_differ(written, monkeypatch, runs, names
         if len(found) > 1:
             assert [one.system for one in hc.compare(found, n_resamples=9, rng=0).systems] == names
     for run, one in zip(runs, found, strict=True):
-        assert one.tag == hc.evaluate(JUDGED, run).name  # alone, a run has its tag
+        alone = hc.evaluate(JUDGED, run)
+        assert (one.tag, one.name.partition(" ")[0].endswith(alone.name)) == (alone.tag, True)
+
+
+@pytest.mark.parametrize(("runs", "baseline", "name"), [
+    (["a/run.txt", "low.txt.gz", "other.res"], "low.txt.gz", "low.txt"),
+    (["a/run.txt", "low.txt.gz", "other.res"], "low", "low.txt"),
+    (["a/run.txt", "low.txt.gz", "other.res"], "other", "other.res"),
+    (["a/run.txt", "low.txt.gz", "other.res"], "u", "other.res"),
+    (["a/run.txt", "low.txt.gz", "other.res"], "./a/../a/run.txt", "run.txt"),
+    (["a/run.txt", "low.txt.gz", "other.res"], Path("a/run.txt"), "run.txt"),
+    (["a/run.txt", "b/run.txt"], "b/run.txt", "b/run.txt"),
+    ({"first": "a/run.txt", "run": "other.res"}, "run", "run"),  # a name wins
+    ({"first": "a/run.txt", "run": "other.res"}, "run.txt", "first"),
+    ({"v1.0": "a/run.txt", "v1.5": "other.res"}, "t", "v1.0"),
+])  # fmt: skip
+def test_a_baseline_is_a_name_a_file_or_a_tag(written, monkeypatch, capsys, runs, baseline, name):
+    """The same in `compare`, in `Leaderboard`, from values in JSON, and for files on the command line."""
+    monkeypatch.chdir(written)
+    judged = {"q": JUDGED["q"], "p": JUDGED["q"]}
+    found = hc.evaluate(judged, runs, "AP")
+    rows = hc.compare(found, baseline=baseline, n_resamples=9, rng=0).rows
+    assert {row.baseline for row in rows} == {name}
+    assert f"better than {name}, " in str(hc.Leaderboard(found, baseline=baseline, n_resamples=9, rng=0))
+    named = isinstance(runs, dict)
+    if not named and os.path.basename(baseline) == baseline and not baseline.endswith(".gz"):
+        again = [hc.Evaluation.from_json(one.to_json()) for one in found]
+        assert hc.compare(again, baseline=baseline, n_resamples=9, rng=0).rows == rows
+    if not named:
+        Path("qrels.txt").write_text("".join(f"{q} 0 {d} {level}\n" for q in judged for d, level in judged[q].items()))
+        arguments = "-m", "AP", "--resamples", "9", "--format", "csv", "--baseline", str(baseline)
+        main(["trec", "qrels.txt", *runs, *arguments])
+        assert {line.split(",")[1] for line in capsys.readouterr().out.splitlines()[1:]} == {name}
+
+
+@pytest.mark.parametrize(("runs", "baseline", "problem"), [
+    (["a/run.txt", "low.txt.gz"], "t", "baseline='t' is more than one of the systems: 'run.txt' (tag 't'), "
+                                       "'low.txt' (tag 't'): name one of them"),
+    (["a/run.txt", "b/run.txt"], "run", "'a/run.txt' (tag 't'), 'b/run.txt' (tag 't'): name one of them"),
+    ({"x": "a/run.txt", "low": "low.txt.gz", "d": DICT}, "lox", "baseline='lox' is not one of the systems: "
+     "'x' (file 'a/run.txt', tag 't'), 'low' (tag 't'), 'd'; did you mean 'low'?"),
+    ({"v1.0": DICT, "w": DICT}, "v1", "baseline='v1' is not one of the systems: 'v1.0', 'w'"),
+    ({"v1.0": DICT, "w": DICT}, ".", "baseline='.' is not one of the systems: "),
+    ({"v1.0": DICT, "w": DICT}, "", "baseline='' is not one of the systems: "),
+    ({"v1.0": DICT, "w": DICT}, 3, "baseline=3 is not one of the systems: "),
+])  # fmt: skip
+def test_a_baseline_that_is_not_one_system(written, monkeypatch, runs, baseline, problem):
+    monkeypatch.chdir(written)
+    found = hc.evaluate(JUDGED, runs, "AP")
+    for call in (hc.compare, hc.Leaderboard):
+        with pytest.raises(ValueError, match=re.escape(problem)):
+            call(found, baseline=baseline)
 
 
 def test_a_run_without_a_tag_has_the_name_of_its_file(written):

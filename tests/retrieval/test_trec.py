@@ -1109,7 +1109,7 @@ def test_results_go_out(files):
     pytest.importorskip("pandas")
     pytest.importorskip("polars")
     found = hc.evaluate(*files, ["AP", "P@2"])
-    assert repr(found).startswith("Evaluation('tag', 2 queries: AP ")
+    assert repr(found).startswith("Evaluation('run.txt', 2 queries: AP ")
     assert json.loads(found.to_json())["means"] == found.means
     assert set(found.definitions) == {"AP", "P@2"}
     assert "relevant from level 1" in found.definitions["AP"]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hitcurve._base.files import file_name, opened_text
+from hitcurve._base.files import opened_text
 from hitcurve._base.queries import Queries
 from hitcurve._base.words import TAKEN, many, meant
 from hitcurve.cli.common import (
@@ -143,7 +142,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--user-model", "M", "print what a user of measure M gains and spends instead", {}),
     ("--sort", "MEASURE", "sort the runs by this measure, best first (default: as given)", {}),
     ("--compare", None, "test the differences between runs; csv then has nothing else", {}),
-    ("--baseline", "RUN", "compare with this run: path, name or tag (default: every pair)", {}),
+    ("--baseline", "RUN", "compare with this run: its file or tag (default: every pair)", {}),
     ("--names", "WHAT", "name runs by file (default) or by tag",
      {"choices": ("file", "tag"), "default": "file"}),
     ("--caption", "TEXT", "caption of the table, in markdown and latex (default: none)", {"default": ""}),
@@ -164,7 +163,7 @@ _OPTIONS: tuple[Option, ...] = (
 _EXAMPLES = """examples:
   hitcurve trec qrels.txt run.txt -m AP nDCG@10
   hitcurve trec qrels.txt runs/* -m AP nDCG@10 --sort AP
-  hitcurve trec qrels.txt runs/* --baseline bm25.txt --format latex --label tab:runs
+  hitcurve trec qrels.txt runs/* --baseline bm25 --format latex --label tab:runs
   hitcurve trec qrels.txt run.txt -q --format trec -m all_trec
 
 Exit status: 0; 1 on an error; 2 on wrong usage; 3 if queries or lines were left out.
@@ -275,9 +274,9 @@ def _run(options: argparse.Namespace) -> str:
             workers=options.workers, progress=Progress().on,
         )  # fmt: skip
     evaluations = found if isinstance(found, list) else [found]
-    names = [one.name for one in evaluations] if options.names == "tag" else _names(options.runs)
+    names = _tags(evaluations) if options.names == "tag" else [one.name for one in evaluations]
     if options.baseline is not None:
-        options.baseline = _baseline(options, names, [one.tag for one in evaluations])
+        options.baseline = _baseline(options, dict(zip(names, evaluations, strict=True)))
     if options.sort is not None:
         names, evaluations = _sorted(names, evaluations, options.sort)
     compared = _compared(options, names, evaluations) if options.compare else None  # its strata are those of --queries
@@ -351,24 +350,25 @@ def _write_page(options: argparse.Namespace, runs: Runs) -> None:
     write_page(options.report, text)
 
 
-def _names(paths: Sequence[str]) -> list[str]:
-    """The names of the files without folders, or the paths if two of these names are equal."""
-    short = ["standard input" if path == "-" else file_name(path) for path in paths]
-    return short if len(set(short)) == len(short) else list(paths)
+def _tags(evaluations: list[Evaluation]) -> list[str]:
+    """The tags of the runs. Runs that share a tag have the names of their files, and a warning says so."""
+    tags = [one.tag for one in evaluations]
+    names = [one.name if tags.count(one.tag) > 1 else one.tag for one in evaluations]
+    for tag in dict.fromkeys(tag for tag in tags if tags.count(tag) > 1):
+        files = ", ".join(one.name for one in evaluations if one.tag == tag)
+        warn([f"--names tag: {many(tags.count(tag), 'runs')} have the tag {tag!r} and are named by file: {files}"])
+    return names if len(set(names)) == len(names) else [one.name for one in evaluations]
 
 
-def _baseline(options: argparse.Namespace, names: list[str], tags: list[str]) -> str:
-    """The name of the run that --baseline names by its path, its printed name or its tag."""
-    for known in (options.runs, names, [os.path.basename(path) for path in options.runs], tags):
-        places = [at for at, one in enumerate(known) if one == options.baseline]
-        if len(places) == 1:
-            return names[places[0]]
-        if places:
-            shared = ", ".join(names[at] for at in places)
-            options.usage_error(f"--baseline {options.baseline}: several runs have this tag: {shared}: name a file")
-    near = meant(options.baseline, names)
-    listed = ", ".join(names) + (f": {near.rstrip()}" if near else "")
-    return options.usage_error(f"--baseline {options.baseline}: no such run in {listed}")  # type: ignore[no-any-return]
+def _baseline(options: argparse.Namespace, systems: dict[str, Evaluation]) -> str:
+    """The name of the run that --baseline names. Exits if there is no such run, or more than one."""
+    from hitcurve.shown.means import system_named
+
+    try:
+        return system_named(options.baseline, systems)
+    except ValueError as error:
+        said = str(error).replace("baseline=", "--baseline ", 1)
+        return options.usage_error(said)  # type: ignore[no-any-return]
 
 
 def _sorted(names: list[str], evaluations: list[Evaluation], by: Measure) -> tuple[list[str], list[Evaluation]]:

@@ -506,6 +506,9 @@ class Evaluation(Evaluated):
     def _by_system(self) -> dict[str, Evaluation]:
         return {self.name: self}
 
+    def _origin(self) -> dict[str, str]:
+        return {"file": self._read[0], "tag": self.tag}
+
     def _only(self, places: list[int]) -> Evaluation:
         """The values and means of some of the queries, for tables and tests. It has no curves."""
         own = {asked: name for name, asked in self.means.asked.items()}

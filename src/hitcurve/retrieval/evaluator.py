@@ -337,7 +337,7 @@ class Evaluator:
         tag = judged.tag or file_name(judged.source)
         read = _path_of(run), self._judge.strict, self._judge.single, self._judged_only, self._depth, tuple(self._rows)
         return Evaluation(
-            tag if name is None else name, list(counted.query_ids),
+            _name_of(run, tag) if name is None else name, list(counted.query_ids),
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
             counted.counts(judged, self._chosen), dict(self._definitions), notes, self._ties, self._rank_by,
@@ -609,9 +609,9 @@ def evaluate(
         ir_measures are allowed too. `Evaluation.values` keeps the names that you asked for.
     name : str, optional
         The name of a single run. The default is the first of these names that exists: the name of the run in a mapping,
-        the tag in a TREC file, the name of the file without ``.gz`` and the like, ``"run"``. If two runs of a list have
-        the same tag, all runs of the list have the names of their files. If two files have the same name, the names are
-        numbered from 1.
+        the name of its file without the folder and ``.gz`` and the like, the name that an object of another library
+        has, ``"run"``. `Evaluation.tag` has the tag of a TREC file. If two files of a list have the same name, all
+        files of the list are named by their paths. If a run occurs twice, its names are numbered.
     queries : list, set, callable, mapping or frame, optional
         Which judged queries count, or their groups. A list, a set or an array of ids: only these count. A function of
         the id: the queries for which it returns True count. A mapping of ids to groups, or a frame with a column of
@@ -725,22 +725,26 @@ def _level_as(value: Any) -> float:
 
 
 def _distinct(found: Sequence[Evaluation], runs: Sequence[Any]) -> list[str]:
-    """Names of the evaluations of several runs: tags, or the names of their files, or their paths, or numbers."""
-    tags = [one.name for one in found]
-    files = list(map(_file_of, runs))
-    for names in (tags, [file_name(file) if file else tag for file, tag in zip(files, tags, strict=True)],
-                  [file or tag for file, tag in zip(files, tags, strict=True)],
-                  [tag if tags.count(tag) == 1 else f"{tag} {i}" for i, tag in enumerate(tags, 1)]):
+    """Names of the evaluations of several runs that differ: their own names, or the paths of files, or numbers."""
+    own = [one.name for one in found]
+    for names in (own, [_file_of(run) or name for run, name in zip(runs, own, strict=True)],
+                  [name if own.count(name) == 1 else f"{name} {i}" for i, name in enumerate(own, 1)]):
         if len(set(names)) == len(names):
             return names
-    return [f"run {i}" for i in range(1, len(tags) + 1)]
+    return [f"run {i}" for i in range(1, len(own) + 1)]
+
+
+def _name_of(run: Any, tag: str) -> str:
+    """The name of a run: that of its file, or else the tag."""
+    file = _file_of(run)
+    return file_name(file) if file else tag
 
 
 def _file_of(run: Any) -> str:
     """The name of the file that a run was read from; empty if it was not read from a file."""
-    if isinstance(run, Run):
-        return run.source
-    path = _path_of(run)
+    path = run.source if isinstance(run, Run) else _path_of(run)
+    if path.startswith("ir_datasets:") or (isinstance(run, Run) and path == "run"):  # the source of dicts and frames
+        return ""
     return "standard input" if path == "-" else path
 
 

@@ -38,8 +38,9 @@ class Leaderboard(Means):
         Unjudged@10 the least value is the best. Equal means keep their order, and systems without a value (NaN) come
         last. None keeps the order of `evaluations`.
     baseline : str, optional
-        The system with which every other system is compared, as ``compare(evaluations, baseline=...)`` does. † marks
-        values that are significantly better, ‡ marks values that are significantly worse.
+        The system with which every other system is compared, as ``compare(evaluations, baseline=...)`` does: its name,
+        or the file or the tag of its run. † marks values that are significantly better, ‡ marks values that are
+        significantly worse.
     letters : bool
         True compares all pairs of systems, as ``compare(evaluations)`` does. Each system has a letter, in the order of
         the rows. A raised letter at a value says that the value is significantly better than that system's value. Four

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hitcurve._base.checks import quoted
+from hitcurve._base.files import file_name
 from hitcurve._base.queries import ALL, Queries
-from hitcurve._base.words import many
+from hitcurve._base.words import many, meant
 from hitcurve.shown.board import Tested, board
 from hitcurve.shown.grid import Grid
 from hitcurve.shown.notebook import EVERY_ROW, shown
 from hitcurve.shown.printed import Printed, checked_digits
 
-__all__ = ["Evaluated", "Means", "chosen", "means_of", "queries", "remarks", "strata_of", "systems_of", "titles"]
+__all__ = [
+    "Evaluated", "Means", "chosen", "means_of", "queries", "remarks", "strata_of", "system_named", "systems_of", "titles",
+]  # fmt: skip
 
 
 class Means(Printed):
@@ -58,6 +62,10 @@ class Evaluated(Means):
     relevance_level: float
     notes: list[str]
 
+    def _origin(self) -> dict[str, str]:
+        """The ``file`` that the run was read from, and the ``tag`` in it, where they are known."""
+        raise NotImplementedError
+
     def _only(self, places: list[int]) -> Any:
         raise NotImplementedError
 
@@ -84,6 +92,51 @@ def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
         if not isinstance(system, str):
             raise TypeError(f"{name} has the key {quoted(system)}: the name of a system must be a string")
     return found
+
+
+def system_named(asked: Any, systems: Mapping[str, Any]) -> str:
+    """The name of the system that `baseline` names: by its name, or by the path, the file or the tag of its run.
+
+    A name wins over a path, and a path over the name of a file, with or without its ending, and over a tag.
+    """
+    if isinstance(asked, os.PathLike):
+        asked = os.fspath(asked)
+    if asked in systems:
+        return str(asked)
+    origins = {name: one._origin() if isinstance(one, Evaluated) else {} for name, one in systems.items()}
+    if isinstance(asked, str):
+        path = os.path.normpath(asked)
+        by_path = [name for name, of in origins.items() if of.get("file") and os.path.normpath(of["file"]) == path]
+        found = by_path or [name for name, origin in origins.items() if asked in _also(name, origin)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            listed = ", ".join(_described(name, origins[name]) for name in found)
+            raise ValueError(f"baseline={quoted(asked)} is more than one of the systems: {listed}: name one of them")
+    near = meant(asked, systems).rstrip()
+    listed = ", ".join(_described(*pair) for pair in origins.items()) + (f"; {near}" if near else "")
+    raise ValueError(f"baseline={quoted(asked)} is not one of the systems: {listed}")
+
+
+def _also(name: str, origin: Mapping[str, str]) -> set[str]:
+    """Further names of a system: the file of its run, with and without its endings, and the tag."""
+    file = origin.get("file", "")
+    known = {os.path.basename(file), file_name(file), *map(_stem, (file, name)), origin.get("tag", "")}
+    return known - {""}
+
+
+def _stem(path: str) -> str:
+    """The name of a file without its endings, such as "bm25" for "runs/bm25.txt.gz". A number is no ending."""
+    stem, ending = os.path.splitext(file_name(path))
+    return stem if ending[1:2].isalpha() else stem + ending
+
+
+def _described(name: str, origin: Mapping[str, str]) -> str:
+    """A system in an error: its name, and the file and the tag of its run where the name does not say them."""
+    file, tag = origin.get("file", ""), origin.get("tag", "")
+    said = [f"file {quoted(file)}"] if file and _stem(file) != _stem(name) else []
+    said += [f"tag {quoted(tag)}"] if tag and tag not in (name, _stem(name), "run", file_name(file)) else []
+    return repr(name) + (f" ({', '.join(said)})" if said else "")
 
 
 def chosen(found: dict[str, Any], given: Queries | None) -> dict[str, Any]:

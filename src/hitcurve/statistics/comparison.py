@@ -27,7 +27,7 @@ from hitcurve._base.checks import (
 )
 from hitcurve._base.extras import advice, frame_of
 from hitcurve._base.queries import ALL, Queries
-from hitcurve._base.words import many, meant, unit_of
+from hitcurve._base.words import many, unit_of
 from hitcurve._base.workers import check_workers
 from hitcurve.curves.gain import GainCurve, GainCurves
 from hitcurve.curves.hit import HitCurve, HitCurves
@@ -36,7 +36,7 @@ from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
 from hitcurve.measures import Measure, as_measure, of_ir_measures
 from hitcurve.shown.board import Tested, board, ranged, record_of, says_how_good
 from hitcurve.shown.grid import Grid, between, number, rendered
-from hitcurve.shown.means import Evaluated, systems_of
+from hitcurve.shown.means import Evaluated, system_named, systems_of
 from hitcurve.shown.printed import Printed, as_utf8, checked_digits, columns_of_rows, part_of_page
 from hitcurve.statistics import intervals
 from hitcurve.statistics.paired import (
@@ -623,7 +623,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         levels, the items of level ``rel=`` or higher are relevant to a binary measure; without ``rel=`` the items of
         level 1 or higher.
     baseline : str, optional
-        The system with which every other system is compared. None compares all pairs.
+        The system with which every other system is compared: its name, or for an evaluation of a file the path or the
+        name of the file (with or without its ending) or the tag in it. None compares all pairs.
     groups : array_like of shape (n,), optional
         The group (target, assay, query) of each item. Each group is a ranking, and `compare` resamples groups. If it is
         a column of a frame, tables and pictures call the groups by its name, such as "targets".
@@ -865,16 +866,13 @@ def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
 def _checked_names(systems: Mapping[str, Any], argument: str,
                    baseline: str | None) -> tuple[list[str], list[tuple[int, int]]]:  # fmt: skip
     """The names of the systems, and the pairs (baseline, system) as places."""
-    names = list(systems_of(systems, argument))
+    named = systems_of(systems, argument)
+    names = list(named)
     if len(names) < 2:
         raise ValueError(f"compare needs two systems or more, got {len(names)}")
     if baseline is None:
         return names, list(combinations(range(len(names)), 2))
-    if baseline not in names:
-        near = meant(baseline, names).rstrip()
-        listed = ", ".join(map(repr, names)) + (f"; {near}" if near else "")
-        raise ValueError(f"baseline={quoted(baseline)} is not one of the systems: {listed}")
-    first = names.index(baseline)
+    first = names.index(system_named(baseline, named))
     return names, [(first, i) for i in range(len(names)) if i != first]
 
 
