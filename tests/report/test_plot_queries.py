@@ -422,6 +422,23 @@ def test_the_picture_of_runs():
     assert [ax.get_title() for ax in three.axes][1] == "AP, 12 queries"
 
 
+@pytest.mark.parametrize("count", [1, 2, 8, 11, 20, 60])
+@pytest.mark.parametrize("compared", [False, True])
+def test_the_picture_of_runs_fills_its_figure(count, compared):
+    """At the top, at the bottom and at both sides something is drawn."""
+    names = [f"run {at}" for at in range(count)]
+    systems = dict(zip(names, [A, B] * count, strict=False))
+    compared = hc.compare(systems, baseline=names[0], rng=0, n_resamples=9) if compared and count > 1 else None
+    figure = plot_queries.runs_figure(names, list(systems.values()), compared)
+    canvas = pytest.importorskip("matplotlib.backends.backend_agg").FigureCanvasAgg(figure)
+    canvas.draw()
+    drawn = np.asarray(canvas.buffer_rgba())[..., :3].min(axis=2) < 250
+    for rows in (drawn, drawn.T):
+        (inked,) = np.nonzero(rows.any(axis=1))
+        assert inked[0] < 0.08 * len(rows)
+        assert inked[-1] > 0.92 * len(rows)
+
+
 def test_gain_curves_draw_their_ndcg():
     curves = hc.GainCurves([2, 0, 0, 1, 0, 0], [4, 3, 2, 1, 1, 0], qid=[1, 1, 2, 2, 2, 3])
     wanted = sorted(curves.ndcg(ties="best")[:2], reverse=True)  # the third has nothing to find

@@ -638,7 +638,7 @@ def runs_figure(names: Sequence[str], evaluations: Sequence[Evaluation],
     wide = 6.0 if len(pictures) < 2 else 13.0 if pairs else 10.4  # a row of a pair has two names
     high = max(one.height for one in pictures)
     axes = panels(new_figure((wide, high)), 1, len(pictures))
-    if high > 7:
+    if high > 7 and len(pictures) > 1:  # the curves stay as high as they are wide, beside a picture with many rows
         axes[0].set(box_aspect=0.9, anchor="S")
     for one, ax in zip(pictures, axes, strict=True):
         one.draw(ax=ax)
