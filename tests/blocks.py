@@ -60,3 +60,10 @@ def read_columns(path, label, score, group=None, **options):
         group=None if group is None else rank[np.concatenate([np.empty(0, np.int64), *codes])],
         group_names=names,
     )
+
+
+def read_ids(*given):
+    """The ids of a list of actives, without their groups."""
+    from hitcurve.sources.tables import read_actives
+
+    return [one for _, one in read_actives(*given).listed]

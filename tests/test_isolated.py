@@ -226,8 +226,8 @@ NUMPY_ALONE = """
             lambda: hc.scan(files[".csv"], "label", "score"),
             lambda: hc.scan(files[".parquet"], "label", "score"),
             lambda: tables.TableReader([files[".csv"]], "label", ["score"]),
-            lambda: tables.read_ids(files[".parquet"]),
-            lambda: tables.read_ids(files[".zst"]),
+            lambda: tables.read_actives(files[".parquet"]),
+            lambda: tables.read_actives(files[".zst"]),
             lambda: hc.read_qrels(files[".parquet"]),
             lambda: hc.read_run(files[".zst"]),
         ],
@@ -258,7 +258,7 @@ NUMPY_ALONE = """
     # And what needs nothing else.
     hc.scan((y, s)), hc.scan(lambda: [(y, s)]), hc.scan((y, s), sorted="score"), hc.scan((y, s), actives=[4.0, 2.0])
     hc.compare(y, {{"a": s, "b": -s}}, n_resamples=39, rng=0), hc.HitCurve(y, s).interval(), hc.HitCurve(y, s).p_value()
-    assert tables.read_ids(files[".csv"]) == ["1"]
+    assert tables.read_actives(files[".csv"]).listed == [(None, "1")]
     folder.cleanup()
 """
 

@@ -97,6 +97,83 @@ def test_groups(capsys, tmp_path):
     assert full[0] == 0
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "listed", [(), ("--library", "of_target.csv"), ("--library", "of_all.txt")], ids=["no library", "by target", "all"]
+)
+@pytest.mark.parametrize("group", [("--group", "g"), ("--by-file",)], ids=["group", "files"])
+def test_actives_of_each_target(listed, group, kind, capsys, tmp_path):
+    """A compound that is active for one target may be a decoy of another: the list of the actives says for which."""
+    rng = np.random.default_rng(3)
+    names = ["p", "q r/s", "7"] if group[0] == "--group" else ["p.csv", "q r.csv", "7.csv"]
+    rows = [(g, f"c{at}", int(rng.random() < 0.3), rng.integers(0, 9), rng.random() < 0.8)
+            for at in range(40) for g in names]
+    if not listed:
+        rows = [row for row in rows if row[4]]
+    column = "g" if group[0] == "--group" else "file"
+    active = [(g, one) for g, one, y, *_ in rows if y]
+    actives = pytest.importorskip("pyarrow").table({column: [g for g, _ in active], "id": [one for _, one in active]})
+    if kind == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(actives, tmp_path / "actives.parquet")
+    else:
+        (tmp_path / "actives.csv").write_text(f"{column},id\n" + "".join(f"{g},{one}\n" for g, one in active))
+    (tmp_path / "of_target.csv").write_text(f"id,{column}\n" + "".join(f"{one},{g}\n" for g, one, *_ in rows))
+    (tmp_path / "of_all.txt").write_text("".join(f"c{at}\n" for at in range(40)))
+    files = {"g.csv": names} if group[0] == "--group" else {name: [name] for name in names}
+    for name, held in files.items():
+        (tmp_path / name).write_text("g,id,s\n" + "".join(f"{g},{one},{s}\n" for g, one, _, s, there in rows
+                                                         if there and g in held))  # fmt: skip
+    (tmp_path / "full.csv").write_text("g,id,y,s\n" + "".join(
+        f"{g},{one},{y},{s if there else ''}\n" for g, one, y, s, there in rows))  # fmt: skip
+    given = ("-m", "AP", "EF@10%", "--format", "csv", "--score", "s:lower")
+    full = run(capsys, "table", "full.csv", *given, "--label", "y", "--group", "g", "--nan", "worst")
+    found = run(capsys, "table", *files, *given, *group, "--id", "id", "--actives", f"actives.{kind}", *listed)
+    assert sorted(found[1].splitlines()) == sorted(full[1].splitlines())
+    assert full[0] == 0
+
+
+def test_actives_of_a_target_that_do_not_occur(capsys, tmp_path):
+    (tmp_path / "t.csv").write_text("g,id,s\nT,a,1\nT,b,2\nU,a,1\n")
+    given = ("table", "t.csv", "--score", "s", "--id", "id", "--group", "g", "-m", "NumRel", "--format", "csv",
+             "--actives", "a.csv")  # fmt: skip
+    (tmp_path / "a.csv").write_text("g,id\nT,a\nU,b\nT,a\n")
+    out, err = run(capsys, *given)[1:]
+    assert out == "group,items,relevant,NumRel\nT,2,1,1\nU,1,0,0\nmean,,,1.0\n"
+    assert "1 of the 2 ids of a.csv (such as 'b' of group 'U') are not in the table" in err
+    (tmp_path / "a.csv").write_text("g,id\nW,a\n")
+    assert "none of the 1 ids of a.csv (such as 'a' of group 'W') is in the table" in run(capsys, *given)[2]
+    (tmp_path / "a.csv").write_text("g,id\n,a\n")
+    assert "a.csv: column 'g': the group of 'a' is empty" in run(capsys, *given)[2]
+
+
+@pytest.mark.parametrize("library", [(), ("--library", "all.txt")])
+def test_a_list_of_actives_whose_first_line_is_an_id(library, capsys, tmp_path):
+    """The first line of a table holds names. Without this error, the first active would be lost."""
+    (tmp_path / "ids.csv").write_text("a\nc\n")
+    given = ("table", "s.csv", "--score", "s", "--id", "id", "-m", "NumRel", *library, "--actives", "ids.csv")
+    assert "ids.csv: the first line, 'a', is taken as the name of a column, but it is the id of a row: write the " \
+           "name of the column of --id above the ids, or call the file .txt" in run(capsys, *given)[2]  # fmt: skip
+    (tmp_path / "ids.csv").write_text("name\na\nc\n")
+    assert run(capsys, *given)[:2] == (0, "NumRel  2\n")
+
+
+def test_all_targets_have_all_compounds_of_a_library_without_targets(capsys, tmp_path):
+    """A note says so if most of these compounds have no row."""
+    (tmp_path / "t.csv").write_text("g,id,s,y\n" + "".join(f"T{g},c{g}{at},{at},{at % 2}\n" for g in range(4)
+                                                          for at in range(5)))  # fmt: skip
+    (tmp_path / "l.csv").write_text("id,y\n" + "".join(f"c{g}{at},{at % 2}\n" for g in range(4) for at in range(5)))
+    given = ("table", "t.csv", "--score", "s", "--id", "id", "--group", "g", "--label", "y", "-m", "AP", "--library")
+    said = "the library has no column 'g', so each of the 4 groups has all 20 compounds, and most of them have no row"
+    assert said in run(capsys, *given, "l.csv")[2]
+    (tmp_path / "m.csv").write_text("id,y,g\n" + "".join(f"c{g}{at},{at % 2},T{g}\n" for g in range(4)
+                                                        for at in range(6)))  # fmt: skip
+    assert said not in run(capsys, *given, "m.csv")[2]
+    # A number of actives is refused with groups, so the error must not ask for it.
+    (tmp_path / "n.csv").write_text("id,g\nc00,T0\n")
+    err = run(capsys, *given, "n.csv")[2]
+    assert "not known: give a column of labels in the file of the library, or a list of the actives' ids\n" in err
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [

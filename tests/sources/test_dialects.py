@@ -16,13 +16,13 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from blocks import read_columns, table_reader  # noqa: E402
+from blocks import read_columns, read_ids, table_reader  # noqa: E402
 
 import hitcurve as hc  # noqa: E402
 from hitcurve.cli.main import main  # noqa: E402
 from hitcurve.sources import tables  # noqa: E402
 from hitcurve.sources.screen import read_screen  # noqa: E402
-from hitcurve.sources.tables import TableReader, read_ids  # noqa: E402
+from hitcurve.sources.tables import TableReader  # noqa: E402
 
 Y, S = [1, 0, 1, 0], [0.5, 3.25, -2.0, 1.75]
 

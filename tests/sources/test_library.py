@@ -13,8 +13,9 @@ pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
 import hitcurve as hc  # noqa: E402
-from hitcurve.sources.cells import Layout  # noqa: E402
+from hitcurve.sources.cells import Actives, Layout  # noqa: E402
 from hitcurve.sources.library import library_of  # noqa: E402
+from hitcurve.sources.opening import _Batches  # noqa: E402
 from hitcurve.sources.screen import read_screen  # noqa: E402
 from hitcurve.sources.tables import TableReader  # noqa: E402
 
@@ -147,6 +148,35 @@ def test_each_group_has_the_compounds_of_the_file(column, workers, tmp_path):
     listed = [row[:3] for row in rows] if column else [["", *row[1:3]] for row in rows[::3]]
     library = write(tmp_path / "l.csv", ["g" if column else "other", "id", "y"], listed)
     found = hc.scan(path, "y", "s", "g", id="id", library=library, workers=workers)
+    assert found == hc.HitCurves(y, s, qid=g, nan_policy="worst")
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "frame"])
+def test_labels_of_a_compound_that_is_active_for_some_targets_only(suffix, workers, tmp_path):
+    """The library's labels count for its group, also if all targets have the same compounds."""
+    rows, docked = screen(8, groups=3)
+    rng = np.random.default_rng(9)
+    rows = [[group, one, int(rng.random() < 0.2), score] for _, one, _, score in rows for group in "cab"]
+    docked = rng.random(len(rows)) < 0.8
+    y, s, g = written_out(rows, docked)
+    library = write(tmp_path / "l.csv", ["g", "id", "y"], [row[:3] for row in rows])
+    there = [[row[0], row[1], row[3]] for row in part(rows, docked)]
+    columns = dict(zip(["g", "id", "s"], map(list, zip(*there, strict=True)), strict=True))
+    if suffix == "csv":
+        source = write(tmp_path / "t.csv", ["g", "id", "s"], there)
+    elif suffix == "parquet":
+        source = tmp_path / "t.parquet"
+        parquet.write_table(pa.table(columns), source)
+    else:
+        known = {name: [row[1] for row in rows if row[0] == name and row[2]] for name in "abc"}
+        source = _Batches(lambda: iter([pa.table(columns)]), None, "s", "g", Layout().rules("worst", False), ids="id",
+                          known=Actives(known))  # fmt: skip
+        found = np.concatenate([piece.label for task in source.tasks("rows") for piece in task()])
+        assert found.tolist() == y[docked].tolist()
+        return
+    found = hc.scan(source, "y", "s", "g", id="id", library=library, workers=workers)
     assert found == hc.HitCurves(y, s, qid=g, nan_policy="worst")
 
 
@@ -284,11 +314,6 @@ def test_groups_without_a_row_are_named_and_foreign_ids_by_their_group(tmp_path)
     assert found == hc.HitCurves([1, 0, 0, 1], [0.9, 0.5, 0.4, np.nan], qid=["t"] * 4, nan_policy="worst")
     write(library, ["g", "id", "y"], listed[1:])
     with pytest.raises(ValueError, match=r"1 id of the rows .such as 'a' of group 't'. is not in the library"):
-        hc.scan(path, "y", "s", "g", id="id", library=library)
-    # Labels of the library: an id that is active for one target and not for another needs labels in the table.
-    write(path, ["g", "id", "s"], [[*row[:2], row[3]] for row in TABLE])
-    write(library, ["g", "id", "y"], listed)
-    with pytest.raises(ValueError, match="'a' is active for only one of the groups 't' and 'u'"):
         hc.scan(path, "y", "s", "g", id="id", library=library)
 
 

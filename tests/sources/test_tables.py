@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from blocks import read_columns  # noqa: E402
+from blocks import read_columns, read_ids  # noqa: E402
 from marks import open_mark  # noqa: E402
 
 import hitcurve as hc  # noqa: E402
 from hitcurve._base import files as _files  # noqa: E402
 from hitcurve.sources import tables  # noqa: E402
-from hitcurve.sources.tables import TableReader, read_ids  # noqa: E402
+from hitcurve.sources.tables import TableReader  # noqa: E402
 
 ROWS = "id,label,score,set\n1,1,0.5,b\n2,0,3,a\n3,true,1e3,b\n4,FALSE,-inf,c\n"
 
@@ -668,7 +668,7 @@ def test_actives_by_id(tmp_path):
     assert read_ids(actives) == ["9", "12", "none"]
     reader = TableReader([path], None, ["s"], ids="id", actives=read_ids(actives))
     assert np.concatenate([batch.label for batch in reader]).tolist() == [1, 0, 1, 1]
-    assert reader.found == {"9", "12"}
+    assert reader.actives.missing() == [(None, "none")]
     parquet.write_table(pa.table({"id": [12, 7], "s": [1, 2]}), tmp_path / "t.parquet")
     reader = TableReader([tmp_path / "t.parquet"], None, ["s"], ids="id", actives=["12"])
     assert [batch.label.tolist() for batch in reader] == [[1, 0]]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from hitcurve.report.rows import Report, View
     from hitcurve.report.usual import Usual
-    from hitcurve.sources.cells import Layout
+    from hitcurve.sources.cells import Actives, Layout
     from hitcurve.sources.library import Library
     from hitcurve.sources.screen import Screen
     from hitcurve.statistics.comparison import Comparison
@@ -267,12 +267,12 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
     from hitcurve.sources.cells import Layout
     from hitcurve.sources.library import actives_of, lacks
     from hitcurve.sources.screen import read_screen
-    from hitcurve.sources.tables import TableReader, read_ids
+    from hitcurve.sources.tables import TableReader, read_actives
 
     ids = options.best_per if options.id is None else options.id
-    path, actives = options.actives, None
-    if path is not None and not (actives := read_ids(path, ids)):
-        raise ValueError(f"{path}: the file has no ids")
+    actives = None if options.actives is None else read_actives(options.actives, ids, _groups(options))
+    if actives is not None and not actives.listed:
+        raise ValueError(f"{options.actives}: the file has no ids")
     columns, label = [column for column, _ in scores], options.label
     layout = Layout(not options.no_header, options.delimiter, options.decimal, options.na, options.positive)
     library, known = _library(options, ids, actives, layout), actives
@@ -283,19 +283,36 @@ def _read(options: argparse.Namespace, scores: list[tuple[str, bool]]) -> tuple[
         nan_policy=options.nan, grade=options.grade, workers=options.workers, layout=layout,
     )  # fmt: skip
     found = read_screen(reader, scores, best_per_id=options.best_per is not None, keep=options.compare, library=library)
+    return found, [*_strange(actives, options, library), *found.notes]
+
+
+def _strange(actives: Actives | None, options: argparse.Namespace, library: Library | None) -> list[str]:
+    """A warning about listed actives that do not occur. An error if none of them occurs."""
+    if actives is None:
+        return []
+    path, listed, missing = options.actives, len(actives.listed), actives.missing()
+    if actives.misread():
+        raise ValueError(f"{path}: the first line, {actives.unsure!r}, is taken as the name of a column, but it is the "
+                         "id of a row: write the name of the column of --id above the ids, or call the file .txt")
     # With a library, actives without a row count.
-    where, there = ("library", library.ids()) if library is not None and library.targets else ("table", reader.found)
-    missing = [one for one in actives or () if one not in there]
-    if not actives or not missing or (where == "table" and library is not None and reader.found):
-        return found, found.notes
-    example = f"ids of {path} (such as {missing[0]!r})"
-    if len(missing) == len(actives):
-        raise ValueError(f"none of the {len(missing):,} {example} is in the {where}")
-    left = f"{len(missing):,} of the {len(actives):,} {example} are not in the {where}: these ids do not count"
-    return found, [left, *found.notes]
+    by_number = library is not None and not library.targets
+    if not missing or (by_number and len(missing) < listed):
+        return []
+    where = "table" if library is None or by_number else "library"
+    group, one = missing[0]
+    example = f"ids of {path} (such as {one!r}{'' if group is None else f' of group {group!r}'})"
+    if len(missing) == listed:
+        raise ValueError(f"none of the {listed:,} {example} is in the {where}")
+    return [f"{len(missing):,} of the {listed:,} {example} are not in the {where}: these ids do not count"]
 
 
-def _library(options: argparse.Namespace, ids: str | None, actives: list[str] | None, layout: Layout) -> Library | None:
+def _groups(options: argparse.Namespace) -> str | None:
+    """The column of the groups, in files that list compounds. With --by-file it has the names of the files."""
+    group: str | None = options.group
+    return "file" if options.by_file else group
+
+
+def _library(options: argparse.Namespace, ids: str | None, actives: Actives | None, layout: Layout) -> Library | None:
     """The library of the options."""
     from hitcurve.sources.library import library_of
 
@@ -304,10 +321,10 @@ def _library(options: argparse.Namespace, ids: str | None, actives: list[str] | 
     number, graded = _is_number(options.library), options.grade is not None
     count = options.num_actives
     if number and count is None and actives is not None:
-        count = len(actives)
+        count = len(actives.listed)
     return library_of(
         int(options.library[0]) if number else options.library, count, files=not number, ids=ids,
-        label=options.grade if graded else options.label, graded=graded, group=options.group,
+        label=options.grade if graded else options.label, graded=graded, group=_groups(options),
         grouped=options.group is not None or options.by_file, layout=layout, known=None if number else actives,
     )  # fmt: skip
 

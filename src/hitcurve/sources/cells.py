@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from numbers import Number
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -467,6 +467,58 @@ def ids_of(cells: Any) -> Any:
             if not text:
                 raise BadCell(index, "the id is empty")
     return texts
+
+
+class Actives:
+    """The ids of the relevant rows, in place of labels.
+
+    ids : ids, or for each group its ids. Under None: the ids of all groups.
+    unsure : a text that is no id unless a row has it.
+    """
+
+    def __init__(self, ids: Iterable[str] | Mapping[str | None, Iterable[str]], unsure: str | None = None) -> None:
+        of = ids if isinstance(ids, Mapping) else {None: ids}
+        self.unsure = unsure
+        self.listed = list(dict.fromkeys((name, one.strip()) for name, some in of.items() for one in some))
+        held = self.listed if unsure is None else [*self.listed, (None, unsure)]
+        self._known = known = sorted({one for _, one in held})
+        try:
+            list(map(str.encode, known))
+        except UnicodeEncodeError as error:
+            raise ValueError(f"actives: {no_text(error.object)}") from None
+        self.groups = [name for name in of if name is not None]
+        self._groups = {name: at for at, name in enumerate(self.groups)}
+        place = {one: at for at, one in enumerate(known)}
+        pairs = np.array([self._groups.get(name, 0) * len(known) + place[one] for name, one in held], np.int64)
+        self._order = np.argsort(pairs)
+        self._pairs = pairs[self._order]
+        self._met = np.zeros(len(pairs), bool)
+
+    @cached_property
+    def _texts(self) -> Any:
+        return strings(self._known)
+
+    def labels(self, ids: Any, group: NDArray[np.int64] | None = None, names: Iterable[Any] = ()) -> NDArray[np.uint8]:
+        """The labels of rows with these ids. `group`: the places of their groups in `names`."""
+        if not self._pairs.shape[0]:
+            return np.zeros(len(ids), np.uint8)
+        pair = numbers_of(pc.index_in(ids, value_set=self._texts), -1).astype(np.int64)
+        if self.groups:
+            of = np.array([self._groups.get(str(name), -1) for name in names], np.int64)[group]
+            pair = np.where((of < 0) | (pair < 0), -1, of * len(self._known) + pair)
+        at = np.searchsorted(self._pairs, pair)
+        at[at == self._pairs.shape[0]] = 0
+        found: NDArray[np.bool_] = self._pairs[at] == pair
+        self._met[self._order[at[found]]] = True
+        return found.view(np.uint8)
+
+    def missing(self) -> list[tuple[str | None, str]]:
+        """The listed ids with their groups (or None) that no row has had so far."""
+        return [one for one, met in zip(self.listed, self._met.tolist(), strict=False) if not met]
+
+    def misread(self) -> bool:
+        """Whether a row has had the unsure text."""
+        return self.unsure is not None and bool(self._met[-1])
 
 
 def converted(roles: Sequence[tuple[str, Column]], cells: Sequence[Any], rules: Rules) -> list[Any]:

@@ -16,7 +16,7 @@ from hitcurve._base.checks import check_count, quoted, whole_number
 from hitcurve._base.extras import Later, needed
 from hitcurve._base.words import are, many
 from hitcurve.curves.sorted import group_starts
-from hitcurve.sources.cells import BadCell, Column, Layout, converted, numbers_of, strings
+from hitcurve.sources.cells import Actives, BadCell, Column, Layout, converted, numbers_of, strings
 from hitcurve.sources.pieces import LAST, Piece, Source, piece_of
 from hitcurve.sources.tables import column_names, read_columns
 
@@ -30,25 +30,27 @@ __all__ = ["Library", "actives_of", "is_file", "lacks", "library_of"]
 
 _BLOCK = 1 << 18  # compounds of a piece
 _MOST_UNKNOWN = 100_000  # ids that the library lacks, until the pass ends early
-_NEEDS = ("give num_actives, the number of actives in the library, or labels: a column of labels in the file of "
-          "the library, or a list of the actives' ids")  # fmt: skip
+_LABELS = "a column of labels in the file of the library, or a list of the actives' ids"
+_NEEDS = f"give num_actives, the number of actives in the library, or labels: {_LABELS}"
 
 
 class Library:
     """The compounds that were docked, as ids or as a number.
 
-    targets : for each group, and None if all groups have the same compounds: the distinct ids, and their labels or
-        levels (or None if they are not known). For a library that is only a number it is None.
+    targets : for each group, and under None for all other groups: the distinct ids, and their labels or levels (or None
+        if they are not known). For a library that is only a number it is None.
     size, actives : the number of compounds, and of actives among them. With `targets`, `actives` may be None.
     graded, grouped : whether the compounds have levels; whether the rows have groups.
+    column : the name of the column of the groups, for a note.
 
     `num_absent` and `num_absent_relevant` are known once `absent` was called.
     """
 
     def __init__(self, targets: dict[str | None, tuple[Any, NDArray[Any] | None]] | None, size: int | None = None,
-                 actives: int | None = None, graded: bool = False, grouped: bool = False) -> None:  # fmt: skip
+                 actives: int | None = None, graded: bool = False, grouped: bool = False,
+                 column: Column | None = None) -> None:  # fmt: skip
         self.targets, self.size, self.actives = targets, size, actives
-        self.graded, self.grouped = graded, grouped
+        self.graded, self.grouped, self.column = graded, grouped, column
         self.repeats = False  # whether rows may repeat an id, as poses do
         self.num_absent = self.num_absent_relevant = 0
         self.lock = threading.Lock()
@@ -119,9 +121,8 @@ class Library:
 
     def _target(self, name: str | None) -> tuple[Any, NDArray[Any] | None]:
         assert self.targets is not None
-        if None in self.targets:
-            return self.targets[None]
-        return self.targets.get(str(name), (strings([]), None))
+        found = self.targets.get(name) or self.targets.get(None)
+        return (strings([]), None) if found is None else found
 
     def _foreign(self, more: str = "") -> ValueError:
         group, first = next(iter(self.unknown))
@@ -185,13 +186,17 @@ class Library:
         assert labels is not None
         return labels[~seen]
 
-    def ids(self) -> set[str]:
-        return {one for ids, _ in (self.targets or {}).values() for one in ids.to_pylist()}
-
     def notes(self) -> list[str]:
-        """A sentence about groups of the library without any row."""
+        """A sentence about groups of the library without any row, or about compounds that no group may have had."""
+        targets = self.targets or {}
+        if self.grouped and None in targets:
+            if self.num_absent <= self.rows:
+                return []
+            each = f"each of the {many(len(self.names), 'groups', ',')} has all {len(targets[None][0]):,} compounds"
+            return [f"the library has no column {self.column!r}, so {each}, and most of them have no row: add this "
+                    "column if each group has compounds of its own"]  # fmt: skip
         met = {None, *self.names.values()}
-        left = [name for name in self.targets or () if name not in met]
+        left = [name for name in targets if name not in met]
         if not left:
             return []
         return [f"{many(len(left), 'groups', ',')} of the library (such as {left[0]!r}) {are(len(left))} left out: "
@@ -226,7 +231,7 @@ def lacks(paths: Iterable[Any], column: Column | None, library: Any) -> bool:
 
 
 def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, label: Column | None, graded: bool,
-               group: Column | None, grouped: bool, layout: Layout, known: Sequence[str] | None = None) -> Library:
+               group: Column | None, grouped: bool, layout: Layout, known: Actives | None = None) -> Library:
     """The library that a caller means: a number, a file (or with `files` a list of files), ids, or a mapping.
 
     actives : the number of actives in the library, or None. known : the ids of the actives, or None.
@@ -262,7 +267,9 @@ def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, lab
         parts = [_read(path, ids, label, graded, group, layout) for path in (given if files else [given])]
     else:
         parts = [_listed(given, graded)]
-    return _made(parts, actives, known, graded, grouped)
+    made = _made(parts, actives, known, graded, grouped)
+    made.column = group
+    return made
 
 
 _Part = tuple[str, Any, "NDArray[Any] | None", "list[str] | None"]  # name, ids, labels, groups
@@ -307,7 +314,7 @@ def _listed(given: Any, graded: bool) -> _Part:
     return "library", strings(texts), labels, None
 
 
-def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, graded: bool,
+def _made(parts: list[_Part], actives: int | None, known: Actives | None, graded: bool,
           grouped: bool) -> Library:  # fmt: skip
     """The library of several parts. An id must not come twice."""
     by_group = {groups is not None for _, _, _, groups in parts}
@@ -318,14 +325,20 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
         raise ValueError(f"{lacking}: the file has no column of {what}, but another file of the library has one")
     ids = pa.chunked_array([one for _, one, _, _ in parts], pa.string()).combine_chunks()
     labels = None if False in labelled else np.concatenate([one for _, _, one, _ in parts])
-    if known is not None:
-        labels = _known(ids, labels, known, parts[0][0])
-    if labels is None and actives is None:
-        raise ValueError(f"{parts[0][0]}: the {'levels' if graded else 'labels'} of its compounds are not known: "
-                         + ("give a file with a column of the levels" if graded else _NEEDS))
-    targets: dict[str | None, tuple[Any, Any]] = {None: (ids, labels)}
+    names, given = None, labels
     if True in by_group:
         names = strings(name for _, _, _, groups in parts for name in groups or ()).dictionary_encode()
+    if known is not None:
+        codes, listed = (None, [None]) if names is None else (numbers_of(names.indices), names.dictionary.to_pylist())
+        labels = _known(ids, given, known, codes, listed, parts[0][0])
+    if labels is None and actives is None:
+        raise ValueError(f"{parts[0][0]}: the {'levels' if graded else 'labels'} of its compounds are not known: "
+                         + ("give a file with a column of the levels" if graded else
+                            f"give {_LABELS}" if grouped else _NEEDS))
+    targets: dict[str | None, tuple[Any, Any]] = {None: (ids, labels)}
+    if known is not None and names is None:  # all groups have the same compounds
+        targets |= {one: (ids, _known(ids, given, known, None, [one], parts[0][0])) for one in known.groups}
+    if names is not None:
         targets = {}
         for code, rows in _apart(numbers_of(names.indices)):
             name = names.dictionary[code].as_py()
@@ -337,9 +350,10 @@ def _made(parts: list[_Part], actives: int | None, known: Sequence[str] | None, 
     return Library(targets, None, None if labels is not None else actives, graded, grouped)
 
 
-def _known(ids: Any, labels: NDArray[Any] | None, known: Sequence[str], shown: str) -> NDArray[Any]:
+def _known(ids: Any, labels: NDArray[Any] | None, known: Actives, codes: NDArray[Any] | None,
+           names: Sequence[str | None], shown: str) -> NDArray[Any]:  # fmt: skip
     """The labels of compounds whose actives are listed. Labels in the files must not contradict the list."""
-    active: NDArray[Any] = numbers_of(pc.is_in(ids, value_set=strings(sorted({one.strip() for one in known}))))
+    active = known.labels(ids, np.zeros(len(ids), np.int64) if codes is None else codes, names)
     if labels is not None and (wrong := labels != active).any():
         at = int(np.argmax(wrong))
         raise ValueError(f"{shown}: the label of {quoted(ids[at].as_py())} is {labels[at]}, but the id is "
@@ -361,15 +375,11 @@ def _check_once(targets: dict[str | None, tuple[Any, Any]], shown: str) -> None:
                              "compound once")  # fmt: skip
 
 
-def actives_of(library: Library, column: Any) -> list[str]:
-    """The ids of the actives, for a table without labels. An id must have one label in all groups."""
-    found: dict[str, tuple[str | None, bool]] = {}
+def actives_of(library: Library, column: Any) -> Actives:
+    """The ids of the actives, for a table without labels."""
+    found = {}
     for name, (ids, labels) in (library.targets or {}).items():
         if labels is None:
             raise ValueError(f"column {column!r}: neither the table nor the library has it")
-        for one, label in zip(ids.to_pylist(), (labels != 0).tolist(), strict=True):
-            other, before = found.setdefault(one, (name, label))
-            if before != label:
-                raise ValueError(f"{quoted(one)} is active for only one of the groups {other!r} and {name!r} of the "
-                                 "library: the table needs a column of labels")
-    return [one for one, (_, label) in found.items() if label]
+        found[name] = ids.filter(pa.array(labels != 0)).to_pylist()
+    return Actives(found)

@@ -19,6 +19,7 @@ from hitcurve._base.files import BROKEN, check_unchanged, file_kind, file_state,
 from hitcurve._base.words import many
 from hitcurve.curves.levels import LEVELS
 from hitcurve.sources.cells import (
+    Actives,
     BadCell,
     Layout,
     Rules,
@@ -31,8 +32,6 @@ from hitcurve.sources.cells import (
     encoded,
     no_hits,
     no_text,
-    numbers_of,
-    strings,
     whole,
 )
 from hitcurve.sources.pieces import Gaps, Piece, Source, Subtopics, Task, new_rows, piece_of
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from hitcurve.sources.cells import Column
 
 pa: Any = Later("pyarrow")
-pc: Any = Later("pyarrow.compute")
 
 __all__ = ["FIRST_LEVELS", "OtherSchema", "Parquet", "names_array", "open_source"]
 
@@ -55,7 +53,7 @@ _LONG_GROUP = 4 * _ROWS  # row groups with more rows are read in pieces
 
 def open_source(source: Any, label: Column | None, score: Column | None, group: Column | None, *, nan_policy: str,
                 workers: int, in_order: bool, unlabelled: bool, grade: Column | None, subtopics: Subtopics,
-                layout: Layout, ids: Column | None = None, known: Sequence[str] | None = None) -> Source:  # fmt: skip
+                layout: Layout, ids: Column | None = None, known: Actives | None = None) -> Source:  # fmt: skip
     """The source for the data of a caller.
 
     `in_order`: the rows are read one after the other. `unlabelled`: if there are no labels, no row is relevant.
@@ -367,7 +365,7 @@ class _Batches(Source):
                  group: Column | None, rules: Rules, *, rows: int | None = None, cheap: bool = False,
                  tuples: bool = False, unlabelled: bool = False, grade: Column | None = None,
                  subtopics: Subtopics = None, ids: Column | None = None,
-                 known: Sequence[str] | None = None) -> None:  # fmt: skip
+                 known: Actives | None = None) -> None:  # fmt: skip
         self.ids, self.known = ids, known
         self.grade, self.graded = grade, grade is not None or subtopics is not None
         self.named = subtopics is not True  # if not, the first batch says how many subtopics there are
@@ -438,7 +436,7 @@ class _Batches(Source):
         group = coded(of["group"], self.codes, self.group) if "group" in of else None
         label, ids = of.get("label", of.get("grade")), of.get("ids")
         if self.known is not None:
-            label = numbers_of(pc.is_in(ids, value_set=strings(self.known)))
+            label = self.known.labels(ids, group, self.codes)
         return label, of["score"], group, ids
 
     def _arrays(self, batch: tuple[Any, ...], start: int) -> _Made:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
-    from hitcurve.sources.cells import Column
+    from hitcurve.sources.cells import Actives, Column
     from hitcurve.sources.library import Library
 
     _Policy = Literal["raise", "worst", "omit"]
@@ -399,7 +399,7 @@ def _check_library(library: Any, num_actives: Any, ids: Any, arrays: bool, other
 
 def _opened_library(library: Any, num_actives: Any, ids: Any, source: Any, label: Any, grade: Any, group: Any,
                     grouped: bool, layout: Layout,
-                    others: dict[str, Any]) -> tuple[Library | None, list[str] | None]:  # fmt: skip
+                    others: dict[str, Any]) -> tuple[Library | None, Actives | None]:  # fmt: skip
     """(the library, the ids of its relevant items if they take the place of labels in the source).
 
     `others`: the arguments that cannot be combined with a library. Without a library, both results are None.

@@ -9,7 +9,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +35,7 @@ from hitcurve.sources.cells import (
     KNOWN,
     LABELS,
     MISSING,
+    Actives,
     BadCell,
     Column,
     Layout,
@@ -44,8 +45,6 @@ from hitcurve.sources.cells import (
     converted,
     has_nan,
     is_number,
-    no_text,
-    numbers_of,
     strings,
     text_of,
     whole,
@@ -60,7 +59,7 @@ pc: Any = Later("pyarrow.compute")
 arrow_csv: Any = Later("pyarrow.csv")
 parquet: Any = Later("pyarrow.parquet")
 
-__all__ = ["TableReader", "column_names", "places_of", "read_columns", "read_ids"]
+__all__ = ["TableReader", "column_names", "places_of", "read_actives", "read_columns"]
 
 # Text is read in slabs of whole rows. Each thread reads one slab, which fits its cache.
 _SLAB = 2 << 20
@@ -82,7 +81,7 @@ class TableReader(Source):
         float64. It is an error if an integer or a decimal must become float64 and no float64 holds its digits.
     grade : the column of the levels of relevance, in place of `label`.
     subtopics : the columns of the levels for each subtopic, in place of `label`.
-    actives : the ids of the relevant items, in place of `label`. It needs `ids`.
+    actives : the ids of the relevant items, or for each group its ids, in place of `label`. It needs `ids`.
     by_file : each file is a group, with the name of the file, or with its path if two files have the same name.
     nan_policy : "raise": a missing score is an error. Otherwise it is NaN in the batch.
     unlabelled : no row is relevant, in place of `label`.
@@ -96,13 +95,13 @@ class TableReader(Source):
     workers : the number of threads, -1 for all cores. The batches do not depend on it.
 
     `codes` has the code of each group so far, in the order in which the groups occur. It is kept when the files are
-    read again. `found` has the actives that occurred so far. `notes` are sentences about how files were read. A
-    ValueError while iterating names file, row (from 1, without the header; for text and Excel files also the line),
-    column and value.
+    read again. `notes` are sentences about how files were read. A ValueError while iterating names file, row (from 1,
+    without the header; for text and Excel files also the line), column and value.
     """
 
     def __init__(self, paths: Sequence[Path], label: Column | None, scores: Sequence[Column],
-                 group: Column | None = None, *, ids: Column | None = None, actives: Iterable[str] | None = None,
+                 group: Column | None = None, *, ids: Column | None = None,
+                 actives: Actives | Iterable[str] | Mapping[str | None, Iterable[str]] | None = None,
                  by_file: bool = False, nan_policy: str = "raise", unlabelled: bool = False,
                  grade: Column | None = None, subtopics: Sequence[Column] = (), workers: int = -1,
                  layout: Layout = Layout()) -> None:  # fmt: skip  # noqa: B008
@@ -124,17 +123,13 @@ class TableReader(Source):
         shown = [file_kind(path)[0] for path in paths]
         short = [os.path.basename(path) for path in shown]
         self._file_names = dict(zip(shown, short if len({*short}) == len(short) else shown, strict=True))
-        self.found: set[str] = set()
         self.codes: dict[Any, int] = {}  # the codes of the groups, in the order in which the groups occur
         self._starts: list[int] = []  # the number of rows before each file
         self._by_file, self._group = by_file, group
         self.grouped = by_file or group is not None
         self.unit = "files" if by_file else unit_of(str(group))  # the word for groups
         self._header_read = layout.header
-        try:
-            self._actives = None if actives is None else strings(sorted({one.strip() for one in actives}))
-        except UnicodeEncodeError as error:
-            raise ValueError(f"actives: {no_text(error.object)}") from None
+        self.actives = actives if actives is None or isinstance(actives, Actives) else Actives(actives)
         # The columns, in their order in the batches of cells.
         columns = [("label", label), ("grade", grade), *(("grade", column) for column in subtopics),
                    *(("score", score) for score in scores), ("group", group)]
@@ -214,14 +209,12 @@ class TableReader(Source):
                 [value for (role, _), value in zip(self.roles, values, strict=True) if role == "grade"])
         elif label is None:
             label = np.zeros(rows, np.uint8)
-        if self._actives is not None:
-            active = pc.is_in(of["ids"], value_set=self._actives)
-            label = numbers_of(active)
-            self.found.update(pc.unique(of["ids"].filter(active)).to_pylist())
         if self._by_file:
             group = np.full(rows, self.codes.setdefault(self._file_names[shown], len(self.codes)), np.int64)
         elif "group" in of:
             group = coded(of["group"], self.codes, self._group)
+        if self.actives is not None:
+            label = self.actives.labels(of["ids"], group, self.codes)
         return piece_of(want, scores, label, group, start, of.get("ids"), self.graded)
 
     def group_order(self) -> tuple[NDArray[np.int64], list[Any]]:
@@ -606,10 +599,12 @@ def columns_of(reader: Any, leaves: list[list[int]], rows: int, groups: list[int
         yield [batch.column(order.index(tuple(one))) if one else None for one in leaves]
 
 
-def read_ids(path: Path, column: str | None = None) -> list[str]:
-    """The distinct ids of a file, in file order, without white space around them. Empty lines and cells are left out.
+def read_actives(path: Path, column: str | None = None, group: str | None = None) -> Actives:
+    """The ids of a file, without white space around them: of each group if the file has the column `group`.
 
-    `read_columns` says which files have ids, and where. SDF is refused: it holds the compounds themselves.
+    Empty lines and cells are left out. `read_columns` says which files have ids, and where. SDF is refused: it holds
+    the compounds themselves. If neither column is in the first line of a CSV or Excel file, that line is taken as names
+    of columns, but it may be data: its first cell is the unsure id.
     """
     try:
         kind = file_kind(path)[1]
@@ -617,21 +612,29 @@ def read_ids(path: Path, column: str | None = None) -> list[str]:
         kind = "lines"
     if kind == "sdf":
         raise ValueError(f"{os.fspath(path)}: a list of ids is a text, CSV, TSV, Parquet, Excel or SMILES file")
-    (cells,) = read_columns(path, column, of_text=list)
-    cells = cells if isinstance(cells, list) else cells.to_pylist()
-    texts = ("" if cell is None else str(cell).strip() for cell in cells)
-    return list(dict.fromkeys(text for text in texts if text))
+    first: list[str] = []
+    read = read_columns(path, column, (group,), of_text=list, first=first)
+    cells, groups = (one if one is None or isinstance(one, list) else one.to_pylist() for one in read)
+    of: dict[str | None, dict[str, None]] = {}
+    for at, cell in enumerate(cells or ()):
+        if cell is None or not (text := str(cell).strip()):
+            continue
+        name = None if groups is None else "" if groups[at] is None else str(groups[at])
+        if name == "":
+            raise ValueError(f"{os.fspath(path)}: column {group!r}: the group of {quoted(text)} is empty")
+        of.setdefault(name, {})[text] = None
+    return Actives(of, first[0].strip() if first else None)
 
 
 def read_columns(path: Path, ids: Column | None, others: Sequence[Column | None] = (), *, header: bool = True,
-                 of_text: _Column = strings) -> list[Any]:  # fmt: skip
+                 of_text: _Column = strings, first: list[str] | None = None) -> list[Any]:  # fmt: skip
     """The ids of a file and the cells of other columns, as Arrow arrays; None for a column that the file lacks.
 
     In a file that `TableReader` reads, the ids are in the column `ids`, or else in the first column (in SMILES files
     the second, in SDF the first line of a record). The first line of CSV, TSV and Excel holds names if `header`. The
     first line of SMILES files and of other files holds names if it has the name `ids`. Other files have an id on each
     line. CSV and TSV have the usual delimiter, or another one that shows the columns. `of_text`: makes the columns of
-    files that are read without Arrow.
+    files that are read without Arrow. `first`: is filled with the cells of a first line that has none of the columns.
     """
     shown = os.fspath(path)
     try:
@@ -641,6 +644,8 @@ def read_columns(path: Path, ids: Column | None, others: Sequence[Column | None]
 
     def places(names: Sequence[str], usual: int = 0) -> list[int | None]:
         at = [names.index(one) if one in names else None for one in (ids, *others)]
+        if first is not None and at.count(None) == len(at):
+            first.extend(names)
         return [usual if at[0] is None else at[0], *at[1:]]
 
     with opened(path) as stream:
