@@ -541,6 +541,36 @@ def test_a_quotation_mark_that_is_not_closed(
         np.testing.assert_array_equal(found.score, score)
 
 
+CELLS = st.sampled_from(["a", "NA", "", " ", "b c", "1", "7.0", '"q"', '"x,y"', "\ufeffz", "é", "nan", "\r", "'", "\t"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    rows=st.lists(st.lists(CELLS, min_size=0, max_size=4), max_size=6),
+    width=st.integers(1, 3), even=st.booleans(), end=st.sampled_from(["\n", "\r\n"]), last=st.booleans(),
+    delimiter=st.sampled_from([",", ";", "\t"]), broken=st.booleans(),
+)  # fmt: skip
+def test_arrow_reads_compounds_as_the_csv_module_does(tmp_path_factory, rows, width, even, end, last, delimiter,
+                                                      broken):  # fmt: skip
+    if even:
+        rows = [(row + ["v"] * width)[:width] for row in rows]
+    lines = [delimiter.join(row) for row in (["id", "g", "y"][:width], *rows)]
+    data = end.join(lines).encode() + end.encode() * last + b"\xff" * broken
+    path = write(tmp_path_factory.mktemp("compounds"), "l.csv", data)
+
+    def outcome():
+        try:
+            read = tables.read_columns(path, "id", ("y", "g", "no"))
+            return [None if one is None else one.to_pylist() for one in read]
+        except ValueError as error:
+            return str(error)
+
+    found = outcome()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "_arrow_columns", lambda *_: None)
+        assert found == outcome()
+
+
 @settings(max_examples=100, deadline=None)
 @given(**MARKED)
 def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, rows, place, order, end, closed):

@@ -272,7 +272,8 @@ def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, lab
     return made
 
 
-_Part = tuple[str, Any, "NDArray[Any] | None", "list[str] | None"]  # name, ids, labels, groups
+_Names = tuple["NDArray[np.int64]", list[str]]  # the place of each compound's group in the names of the groups
+_Part = tuple[str, Any, "NDArray[Any] | None", "_Names | None"]  # name, ids, labels, groups
 
 
 def _read(path: Any, ids: Column, label: Column | None, graded: bool, group: Column | None, layout: Layout) -> _Part:
@@ -289,7 +290,9 @@ def _read(path: Any, ids: Column, label: Column | None, graded: bool, group: Col
     of = {role: value for ((role, _), _), value in zip(there, values, strict=True)}
     if not len(of["ids"]):
         raise ValueError(f"library {shown}: the file has no ids")
-    groups = [str(name) for name in of["group"].to_pylist()] if "group" in of else None
+    groups = None
+    if "group" in of:
+        groups = numbers_of(of["group"].indices), list(map(str, of["group"].dictionary.to_pylist()))
     return f"library {shown}", of["ids"], of.get("label", of.get("grade")), groups
 
 
@@ -325,24 +328,26 @@ def _made(parts: list[_Part], actives: int | None, known: Actives | None, graded
         raise ValueError(f"{lacking}: the file has no column of {what}, but another file of the library has one")
     ids = pa.chunked_array([one for _, one, _, _ in parts], pa.string()).combine_chunks()
     labels = None if False in labelled else np.concatenate([one for _, _, one, _ in parts])
-    names, given = None, labels
+    groups, given = None, labels
     if True in by_group:
-        names = strings(name for _, _, _, groups in parts for name in groups or ()).dictionary_encode()
+        place: dict[str, int] = {}
+        placed = [np.array([place.setdefault(name, len(place)) for name in part[1]])[part[0]]
+                  for *_, part in parts if part is not None]  # fmt: skip
+        groups = np.concatenate(placed), list(place)
     if known is not None:
-        codes, listed = (None, [None]) if names is None else (numbers_of(names.indices), names.dictionary.to_pylist())
-        labels = _known(ids, given, known, codes, listed, parts[0][0])
+        labels = _known(ids, given, known, groups, parts[0][0])
     if labels is None and actives is None:
         raise ValueError(f"{parts[0][0]}: the {'levels' if graded else 'labels'} of its compounds are not known: "
                          + ("give a file with a column of the levels" if graded else
                             f"give {_LABELS}" if grouped else _NEEDS))
     targets: dict[str | None, tuple[Any, Any]] = {None: (ids, labels)}
-    if known is not None and names is None:  # all groups have the same compounds
-        targets |= {one: (ids, _known(ids, given, known, None, [one], parts[0][0])) for one in known.groups}
-    if names is not None:
-        targets = {}
-        for code, rows in _apart(numbers_of(names.indices)):
-            name = names.dictionary[code].as_py()
-            targets[name] = ids.take(pa.array(rows)), None if labels is None else labels[rows]
+    if groups is not None:
+        codes, names = groups
+        targets = {names[code]: (ids.take(pa.array(rows)), None if labels is None else labels[rows])
+                   for code, rows in _apart(codes)}  # fmt: skip
+    elif known is not None:  # all groups have the same compounds
+        every = np.zeros(len(ids), np.int64)
+        targets |= {one: (ids, _known(ids, given, known, (every, [one]), parts[0][0])) for one in known.groups}
     _check_once(targets, ' and '.join(name for name, _, _, _ in parts))
     if actives is not None and labels is not None and actives != np.count_nonzero(labels):
         raise ValueError(f"num_actives is {actives:,}, but {np.count_nonzero(labels):,} compounds of the library "
@@ -350,10 +355,10 @@ def _made(parts: list[_Part], actives: int | None, known: Actives | None, graded
     return Library(targets, None, None if labels is not None else actives, graded, grouped)
 
 
-def _known(ids: Any, labels: NDArray[Any] | None, known: Actives, codes: NDArray[Any] | None,
-           names: Sequence[str | None], shown: str) -> NDArray[Any]:  # fmt: skip
+def _known(ids: Any, labels: NDArray[Any] | None, known: Actives, groups: _Names | None,
+           shown: str) -> NDArray[Any]:  # fmt: skip
     """The labels of compounds whose actives are listed. Labels in the files must not contradict the list."""
-    active = known.labels(ids, np.zeros(len(ids), np.int64) if codes is None else codes, names)
+    active = known.labels(ids, *(groups or (np.zeros(len(ids), np.int64), [""])))
     if labels is not None and (wrong := labels != active).any():
         at = int(np.argmax(wrong))
         raise ValueError(f"{shown}: the label of {quoted(ids[at].as_py())} is {labels[at]}, but the id is "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import itertools
@@ -705,6 +706,10 @@ def _delimited_columns(stream: Any, usual: str, places: _Places, header: bool, w
                 delimiter = one
                 break
     head.again()
+    if header and of_text is strings:
+        if (made := _arrow_columns(head, delimiter, places)) is not None:
+            return made
+        head.again()
     head.settled = True
     rows: Any = _rows(head, delimiter)
     at, line, short = None if header else places(()), 1, ""
@@ -724,6 +729,25 @@ def _delimited_columns(stream: Any, usual: str, places: _Places, header: bool, w
     if short:
         raise BadCell(None, short)
     return [None if place is None else of_text(columns[i] if columns else ()) for i, place in enumerate(at or [0])]
+
+
+def _arrow_columns(head: _Head, delimiter: str, places: _Places) -> list[Any] | None:
+    """The columns, if no cell is in quotation marks, and if all rows are as long as the first line."""
+    names = next((row for row in _rows(head, delimiter) if row), [])
+    text = b"".join(iter(lambda: head.read(_SLAB), b""))
+    odd = b'"' in text or codecs.BOM_UTF8 in text or text.count(b"\r") != text.count(b"\r\n")
+    if odd or not names or not text:
+        return None
+    keys = [None if place is None else f"f{place}" for place in places(names)]
+    read = arrow_csv.ReadOptions(column_names=[f"f{place}" for place in range(len(names))])
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, quote_char=False)
+    types = dict.fromkeys(filter(None, keys), pa.string())
+    convert = arrow_csv.ConvertOptions(column_types=types, include_columns=list(types))
+    try:
+        table = arrow_csv.read_csv(pa.BufferReader(text), read, parse, convert)
+    except pa.ArrowInvalid:
+        return None
+    return [None if key is None else whole(table.column(key)) for key in keys]
 
 
 def _parquet_columns(stream: Any, shown: str, places: _Places) -> list[Any]:
