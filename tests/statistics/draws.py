@@ -5,9 +5,16 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import scipy
 from scipy import stats
 
 UNLIKELY = 1e-4  # a correct sampler fails a check once in ten thousand seeds; the seeds are fixed
+
+
+def seeded(seed):
+    """A seed as an argument of scipy's functions that draw: `rng`, and before scipy 1.15 `random_state`."""
+    new = tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 15)
+    return {"rng" if new else "random_state": np.random.default_rng(seed)}
 
 
 def ranking(n, relevant, seed=0, step=None, shift=1.0):

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from draws import UNLIKELY, chi_square, every_draw, ranking, slow_delong
+from draws import UNLIKELY, chi_square, every_draw, ranking, seeded, slow_delong
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -210,10 +210,10 @@ def test_over_queries():
         assert row.difference == pytest.approx(d.mean(), rel=1e-12)
         assert row.p_t == pytest.approx(stats.ttest_rel(values[row.system], values[row.baseline]).pvalue, rel=1e-9)
         theirs = stats.permutation_test(
-            (d,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(3)
+            (d,), np.mean, permutation_type="samples", n_resamples=20_000, **seeded(3)
         )
         assert abs(row.p_value - theirs.pvalue) < 4 * math.sqrt(theirs.pvalue / 9999) + 4e-4
-        between = stats.bootstrap((d,), np.mean, method="percentile", rng=np.random.default_rng(2)).confidence_interval
+        between = stats.bootstrap((d,), np.mean, method="percentile", **seeded(2)).confidence_interval
         assert_allclose([row.low, row.high], between, atol=0.1 * d.std() / 5 + 1e-9)
         assert row.p_holm >= row.p_value
         assert row.p_tukey >= row.p_value - 0.02

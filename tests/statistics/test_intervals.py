@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from draws import ranking, slow_delong
+from draws import ranking, seeded, slow_delong
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
@@ -196,7 +196,7 @@ def test_mean_over_queries():
     assert got.bootstrap_distribution.shape == (9999,)
     error = values.std() / math.sqrt(len(values))
     assert got.standard_error == pytest.approx(error, rel=0.05)
-    theirs = stats.bootstrap((values,), np.mean, n_resamples=9999, method="percentile", rng=np.random.default_rng(5))
+    theirs = stats.bootstrap((values,), np.mean, n_resamples=9999, method="percentile", **seeded(5))
     assert_allclose(got.confidence_interval, theirs.confidence_interval, atol=0.15 * error)
     bca = curves.interval(rng=1, bootstrap_method="BCa")
     again = stats.bootstrap(

@@ -5,6 +5,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from draws import seeded
 from numpy.testing import assert_allclose
 from scipy import stats
 
@@ -138,7 +139,7 @@ def test_drawn_randomization_is_scipys(kind):
     pairs = [(0, 1), (1, 2)]
     for (a, b), (p, exact) in zip(pairs, paired_randomization(values, pairs, 40_000, 1), strict=True):
         theirs = stats.permutation_test(
-            (values[:, b] - values[:, a],), np.sum, permutation_type="samples", n_resamples=40_000, rng=2
+            (values[:, b] - values[:, a],), np.sum, permutation_type="samples", n_resamples=40_000, **seeded(2)
         )
         assert not exact
         assert abs(p - theirs.pvalue) < 4.5 * math.sqrt(2 * p * (1 - p) / 40_000) + 1e-4

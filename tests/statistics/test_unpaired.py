@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from draws import seeded
 from scipy import stats
 
 import hitcurve as hc
@@ -58,7 +59,7 @@ def test_random_permutation_is_near_the_exact_one():
     more = np.append(first, [0.5])
     p, is_exact = unpaired_permutation(more, second, 19999, 0)
     assert not is_exact
-    reference = theirs(more, second, n_resamples=99999, rng=np.random.default_rng(0), batch=1000)
+    reference = theirs(more, second, n_resamples=99999, **seeded(0), batch=1000)
     assert p == pytest.approx(reference, abs=4 * math.sqrt(2 * exact / 19999) + 0.005)
     assert unpaired_permutation(more, second, 999, 0) == unpaired_permutation(more[::-1], second, 999, 0, 2)
     assert unpaired_permutation(more, second, 999, 0) == unpaired_permutation(second, more, 999, 0)
