@@ -344,8 +344,8 @@ def test_what_is_refused(call, error, problem):
 
 @pytest.mark.parametrize("method", ["to_markdown", "to_latex", "to_html"])
 @pytest.mark.parametrize("shown", [
-    FOUND["low"], hc.Leaderboard(FOUND), hc.evaluate({"q": {"a": 1}}, {"q": {"b": 1.0}}, "AP").unjudged(run={"q": {"b": 1.0}}),
-    COMPARED,
+    FOUND["low"], hc.Leaderboard(FOUND), COMPARED,
+    hc.evaluate({"q": {"a": 1}}, {"q": {"b": 1.0}}, "AP").unjudged(run={"q": {"b": 1.0}}),
 ], ids=lambda one: type(one).__name__)  # fmt: skip
 def test_a_layout_that_a_table_does_not_have(shown, method):
     """A bare TypeError said "takes 1 positional argument but 2 were given"."""
@@ -353,7 +353,7 @@ def test_a_layout_that_a_table_does_not_have(shown, method):
     own = ("long", "wide") if isinstance(shown, hc.Comparison) else ("wide",)
     for layout in ("long", "wide", "tall", "", None, 3):
         if layout not in own:
-            with pytest.raises((ValueError, TypeError), match=rf"layout.*{layout!r}.*'wide'|layout must be one of 'long', 'wide'"):
+            with pytest.raises((ValueError, TypeError), match=rf"layout.*{layout!r}.*'wide'|layout must be one of"):
                 made(layout)
         elif layout == own[0]:
             assert made(layout) == made(layout=layout) == made()
@@ -384,7 +384,8 @@ def test_runs_of_different_queries_say_how_many():
     few = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP")
     more = hc.evaluate({"q": {"a": 1}, "r": {"a": 1}}, {"q": {"a": 1.0}, "r": {"a": 1.0}}, "AP")
     assert "1 to 2 queries. *Best*" in str(hc.Leaderboard({"few": few, "more": more}))
-    assert "The systems do not have the same queries: their means cannot be compared." in str(hc.Leaderboard({"few": few, "more": more}))
+    board = str(hc.Leaderboard({"few": few, "more": more}))
+    assert board.endswith("The systems do not have the same queries: their means cannot be compared.")
     assert "not have the same" not in str(hc.Leaderboard([more]))
 
 
@@ -394,9 +395,9 @@ def test_runs_of_different_queries_say_how_many():
 def test_a_table_says_which_runs_lack_queries_and_how_many_have_nothing_relevant(missing, lacking, without):
     """A run that lacks a third of its users looks worse or, if they are left out, better: only `counts` said so."""
     qrels = {f"q{i}": {"a": int(i < 9 - without)} for i in range(9)}
-    runs = {f"s{i}": {query: {"a": 1.0} for query in list(qrels)[number:]} for i, number in enumerate(lacking)}
+    runs = {f"s{i}": {query: {"a": 1.0} for query in list(qrels)[absent:]} for i, absent in enumerate(lacking)}
     found = hc.evaluate(qrels, runs, "AP", missing=missing)
-    named = [f"s{i} {number}" for i, number in enumerate(lacking) if number]
+    named = [f"s{i} {absent}" for i, absent in enumerate(lacking) if absent]
     more = [f"{', '.join(named[:5])} and {len(named) - 5} more systems"] if len(named) > 5 else []
     how = "count as queries without results" if missing == "zero" else "are left out"
     said = [f"Missing queries {how}: {(more or [', '.join(named)])[0]}."] if named else []
@@ -406,12 +407,13 @@ def test_a_table_says_which_runs_lack_queries_and_how_many_have_nothing_relevant
         said.insert(0, "The systems do not have the same queries: their means cannot be compared.")
     board = hc.Leaderboard(found)
     assert str(board).splitlines()[len(runs) + 2 :] == said
-    for text in (board.to_markdown(), board.to_latex(), board.to_latex(caption="c"), board._repr_html_(), board.to_html(),
-                 str(hc.Leaderboard(found, queries={query: "half" for query in list(qrels)[:5]}))):  # fmt: skip
+    half = hc.Leaderboard(found, queries=dict.fromkeys(list(qrels)[:5], "half"))
+    for text in (str(half), board.to_markdown(), board.to_latex(), board.to_latex(caption="c"), board.to_html(),
+                 board._repr_html_()):  # fmt: skip
         assert all(line in text for line in said)
-    for one, number in zip(found.values(), lacking, strict=True):
-        assert f" queries{f', {number} missing' if number else ''}: AP" in repr(one)
-        assert (f"Missing queries {how}: {one.name} {number}." in one.to_markdown()) == (number > 0)
+    for one, absent in zip(found.values(), lacking, strict=True):
+        assert f" queries{f', {absent} missing' if absent else ''}: AP" in repr(one)
+        assert (f"Missing queries {how}: {one.name} {absent}." in one.to_markdown()) == (absent > 0)
     some = hc.Leaderboard(found, queries=lambda query: query in ("q0", "q8"))
     assert ("Missing queries" in str(some)) == (missing == "zero" and bool(named))
 

@@ -983,8 +983,8 @@ def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | Non
     said = said or text
     apart = [one for one in re.split(r"[\s,;]+(?![^(]*\))", text) if one]
     if len(apart) > 1 and all(map(_is_name, apart)):
-        raise ValueError(f"{quoted(said)} has {len(apart)} names of measures: pass a list of names, {apart!r}, or on the "
-                         "command line one name after another with blanks between them")
+        raise ValueError(f"{quoted(said)} has {len(apart)} names of measures: pass a list of names, {apart!r}, or on "
+                         "the command line one name after another with blanks between them")
     for pattern, ours in _GRAMMARS:
         match = re.fullmatch(pattern, text)
         if match is not None:

@@ -461,7 +461,8 @@ def test_ids_of_documents_that_are_never_the_same(queries, kind, recwarn):
         run = {query: {doc + ".0" * apart: float(doc) for doc in docs} for query, docs in qrels.items()}
         judged, listed = qrels, run
         if kind == "frames":
-            rows = [[(query, doc, value) for query, docs in one.items() for doc, value in docs.items()] for one in (qrels, run)]
+            rows = [[(query, doc, value) for query, docs in one.items() for doc, value in docs.items()]
+                    for one in (qrels, run)]
             judged, listed = (dict(zip(("user_id", "item_id", name), map(list, zip(*one, strict=True)), strict=True))
                               for one, name in zip(rows, ("rating", "score"), strict=True))
         elif kind == "rows":

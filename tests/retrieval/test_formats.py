@@ -453,8 +453,8 @@ def test_real_tensors():
         ([[], []], [[1], [2]], "qrels: there are no judgments"),
         ([], [[1]], "qrels: there are no judgments"),
         (np.zeros((0, 3), int), [[1]], "qrels: there are no judgments"),
-        (np.zeros(3, int), [[1]], r"qrels is a ndarray: .*; one id for each query is a matrix .* such as qrels\[:, None\]$"),
-        ([[1]], (np.array([[1]]), np.array([[0.5]])), "not float64: pass the ids alone, .*scores of all items, in a matrix"),
+        (np.zeros(3, int), [[1]], r"qrels is a ndarray: .*; one id for each query is .*, such as qrels\[:, None\]$"),
+        ([[1]], (np.array([[1]]), np.array([[0.5]])), "not float64: pass the ids alone, .*scores of all items, in a"),
         ([[1]], np.zeros((1, 1, 1), int), "run is a ndarray"),
     ],
 )
@@ -473,7 +473,7 @@ def test_a_mapping_of_names_to_matrices_of_ids():
         for name, one in wanted.items():
             same(found[name], hc.evaluate(relevant, one, MEASURES))
     scores = {"one": np.zeros(3)}  # of the items of a query
-    with pytest.raises((TypeError, ValueError), match="id.* is 0.0"):
+    with pytest.raises((TypeError, ValueError), match=r"id.* is 0\.0"):
         hc.evaluate({"one": {"a": 1}}, scores, MEASURES)
 
 
@@ -487,11 +487,12 @@ def test_rows_stand_for_named_queries_only_if_the_names_are_their_numbers(rows, 
         named = dict(zip(names, [*relevant, [9]], strict=False))
         sides = [(named, hc.read_run(rows) if read else rows), (named, [[7, 5], [], [4, 3]])]
         run = {name: docs[int(name) % 3] if str(name).isdigit() else [1] for name in names}
-        sides += [(relevant, run), (relevant, {name: {str(doc): -at for at, doc in enumerate(one)} for name, one in run.items()})]
+        scores = {name: {str(doc): -at for at, doc in enumerate(one)} for name, one in run.items()}
+        sides += [(relevant, run), (relevant, scores)]
         sides += [(hc.read_qrels(relevant) if read else relevant, hc.read_run(run))]
         for at, (judged, one) in enumerate(sides):
             if sorted(map(str, names)) != ["0", "1", "2"]:
-                with pytest.raises(ValueError, match=r"numbered from 0, but (qrels|run) names its queries.*dict\(zip\(users"):
+                with pytest.raises(ValueError, match=r"from 0, but (qrels|run) names its queries.*dict\(zip\(users"):
                     hc.evaluate(judged, one, MEASURES)
             elif at != 1:
                 same(hc.evaluate(judged, one, MEASURES), wanted)

@@ -93,8 +93,9 @@ def test_synonyms_are_of_measures_and_each_is_one():
         ("pAUC", r"is ROCAUC\(max_fpr=0.1\)"), ("adjusted_logAUC", r"is logAUC\(adjusted\)"),
         ("P@5,10", "'P@5,10': a name has one cutoff: write P@5 and P@10$"),
         ("nDCG(dcg=log2)@5, 10,20", r"write nDCG\(dcg=log2\)@5, nDCG\(dcg=log2\)@10 and nDCG\(dcg=log2\)@20$"),
-        ("ndcg@[5,10]", "write ndcg@5 and ndcg@10$"), ("P@5, AP", r"'P@5, AP' has 2 names of measures: .*, \['P@5', 'AP'\], "),
-        *((f"HR@10{mark}nDCG(gains={{1:0,2:2}})@5", r"has 2 names of measures: pass a list of names, \['HR@10', 'nDCG\(")
+        ("ndcg@[5,10]", "write ndcg@5 and ndcg@10$"),
+        ("P@5, AP", r"'P@5, AP' has 2 names of measures: .*, \['P@5', 'AP'\], "),
+        *((f"HR@10{mark}nDCG(gains={{1:0,2:2}})@5", r"has 2 names of measures: pass a list .* \['HR@10', 'nDCG\(")
           for mark in (" ", ",", ", ", ";", "\n")), ("HR", "Success needs a cutoff: Success@5"),
         ("BEDROC@20", r"BEDROC takes no cutoff: write BEDROC\(20\) or BEDROC\(80.5\)$"),
         ("AP(k=10)", "unknown option 'k=10'; AP takes norm, .* and ties; a cutoff is written after @$"),
@@ -113,7 +114,7 @@ def test_what_is_unclear_is_said(name, problem):
 def test_a_mapping_is_no_list_of_measures():
     """The cutoffs in its values were silently left out."""
     for asked in ({"nDCG": [5, 10]}, {"nDCG@5": None}):
-        with pytest.raises(TypeError, match=r"^measures is \{'nDCG.*: pass a list of names with their cutoffs, such as"):
+        with pytest.raises(TypeError, match=r"^measures is \{'nDCG.*: pass a list of names with their cutoffs, such"):
             hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, asked)
 
 

@@ -275,7 +275,7 @@ def users(library, ids):
 def test_groups_that_hold_their_ids_are_told_to_turn_round(library):
     """An index of pandas was no group at all: "queries has no query with a group"."""
     for ids in users(library, [1, 2]).values():
-        with pytest.raises(TypeError, match=r"(?s)^queries\['cold'\] is .*turn it round, {one: group for group, ids in "):
+        with pytest.raises(TypeError, match=r"(?s)^queries\['cold'\] is .*turn it round, {one: group for group, ids"):
             hc.Leaderboard(evaluated(), queries={"cold": ids})
 
 
@@ -287,7 +287,7 @@ def test_a_series_of_groups_is_no_list_of_ids():
     number = pd.Series(range(10), index=range(10))
     groups = number.map(lambda one: "few" if one < 4 else "many")
     for series in (groups, number < 4, pd.cut(number, 2)):
-        with pytest.raises((TypeError, ValueError), match=r"its to_dict\(\) gives the group .* series\.index\[series\] has the"):
+        with pytest.raises((TypeError, ValueError), match=r"its to_dict\(\) gives .* series\.index\[series\]"):
             hc.Leaderboard([found], queries=series)
     assert list(hc.Leaderboard([found], queries=groups.to_dict()).strata) == ["few", "many"]
     assert list(hc.Leaderboard([found], queries=pd.cut(number, 2).to_dict()).strata) == ["(-0.009, 4.5]", "(4.5, 9.0]"]
@@ -299,18 +299,18 @@ def test_a_series_of_groups_is_no_list_of_ids():
 
 def test_a_function_is_told_that_ids_are_strings():
     whole = {at: {"a": 1} for at in range(10)}
-    for queries, problem in ((lambda one: one < 3, r"queries\('0'\): '<' not supported .* is given each id as a string"),
-                             (lambda one: one in {1, 2}, "selects none of the 10 queries, whose ids are strings, such as '0'$")):
+    for queries, problem in ((lambda one: one < 3, r"queries\('0'\): '<' not .* is given each id as a string"),
+                             (lambda one: one in {1, 2}, r"none of the 10 queries, whose ids are str.* as '0'$")):
         with pytest.raises((TypeError, ValueError), match=problem):
             hc.evaluate(whole, whole, "AP", queries=queries)
-    with pytest.raises(TypeError, match="^unsupported"):  # numbered queries of curves are numbers
+    with pytest.raises(TypeError, match="unsupported"):  # numbered queries of curves are numbers
         hc.compare({"a": [0.5, 1.0], "b": [0.25, 0.5]}, queries=lambda one: one + "")
 
 
 def test_values_of_a_query_by_its_number():
     found = hc.evaluate({7: {"a": 1}, 8: {"b": 1}}, {7: {"a": 1.0}}, ["AP", "P@1"])
     assert found[7] == found["7"] == found[np.int64(7)] == {"AP": 1.0, "P@1": 1.0}
-    with pytest.raises(KeyError, match="77 is neither a measure nor a query .*, which has the measures 'AP', 'P@1'; near names: '7'"):
+    with pytest.raises(KeyError, match=r"77 is neither a measure nor a query .* 'AP', 'P@1'; near names: '7'"):
         found[77]
     for name in (True, 7.0, "P@3"):
         with pytest.raises(KeyError, match=f"{name!r} is neither"):

@@ -300,7 +300,7 @@ def test_queries_without_a_value():
     got = hc.compare(values, rng=1)
     assert (got.count, got.left_out) == (2, 1)
     assert "1 query without a value was left out." in str(got)
-    with pytest.raises(ValueError, match="value of query 1 is nan for 'a': a value must be finite, or nan in all systems"):
+    with pytest.raises(ValueError, match=r"^value of query 1 is nan for 'a': a value must be finite, or nan in"):
         hc.compare({"a": values["a"], "b": np.array([0.2, 0.5, 0.1])})
     nothing = hc.compare({"a": [math.nan], "b": [math.nan]})
     assert math.isnan(nothing.rows[0].p_value)
@@ -550,7 +550,8 @@ Intervals and p (bootstrap): 9999 resamples."""
     row = "| value | B_1 | A | +0.1250 | +0.0500 to +0.2000 | bootstrap | 0.0074 | 0.2500 | 0.2500 | 0.0796 |"
     assert markdown[-3] == row
     latex = got.to_latex()
-    assert r"value & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.0074 & 0.2500 & 0.2500 & 0.0796 \\" in latex
+    row = r"value & B\_1 & A & +0.1250 & +0.0500 to +0.2000 & bootstrap & 0.0074 & 0.2500 & 0.2500 & 0.0796 \\"
+    assert row in latex
     assert r"95 \% interval" in latex
     assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 2
 
@@ -606,7 +607,7 @@ FOUND = hc.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "AP")
     [
         (lambda: hc.compare(Y), TypeError, "one mapping of per-query results; got ndarray alone"),
         (lambda: hc.compare(Y, A), TypeError, "y_score must be a mapping of names to scores, got ndarray"),
-        (lambda: hc.compare(FOUND, FOUND), TypeError, r"got Evaluation: pass both evaluations in one list, compare\(\[f"),
+        (lambda: hc.compare(FOUND, FOUND), TypeError, r"got Evaluation: pass both .* in one list, compare\(\["),
         (lambda: hc.compare(Y, {"a": A}), ValueError, "compare needs two systems or more, got 1"),
         (lambda: hc.compare(Y, {1: A, 2: B}), TypeError, "y_score has the key 1: the name of a system must be a "
                                                          "string"),
@@ -646,8 +647,8 @@ def test_arrays_have_no_name_of_a_measure_that_they_may_not_hold():
     """nDCG in arrays stood in tables as AP."""
     values = {"a": np.array([0.5, 0.25, 1.0]), "b": np.array([0.5, 0.5, 0.25])}
     for paired in (True, False):
-        for given, title in ((None, "value"), ("nDCG@10", "nDCG@10"), ("my measure", "my measure")):
-            got = hc.compare(values, measures=given, paired=paired, rng=1, n_resamples=99)
+        for asked, title in ((None, "value"), ("nDCG@10", "nDCG@10"), ("my measure", "my measure")):
+            got = hc.compare(values, measures=asked, paired=paired, rng=1, n_resamples=99)
             assert {row.measure for row in (*got.systems, *got.rows)} == {title}
             assert ("AP" in str(got), title in got.to_latex("wide")) == (False, True)
     curves = hc.HitCurves([[1, 0], [0, 1]], [[2, 1], [2, 1]])

@@ -629,7 +629,8 @@ class Evaluation(Evaluated):
         --------
         from_json
         """
-        from hitcurve.retrieval.stored import as_text, write_file
+        from hitcurve._base.files import write_file
+        from hitcurve.retrieval.stored import as_text
 
         text = as_text(self.to_dict())
         if path is None:

@@ -380,8 +380,8 @@ class Evaluator:
         elif retrieved and not known:
             doc = next(one for docs in self._qrels.values() for one in docs)
             (quiet if here < _SEVERAL else more).append(
-                f"{judged.source}: none of its {many(retrieved, 'documents', ',')} has a judgment: are the ids of documents "
-                f"the same in both? {self._qrels.source} has {doc!r}")
+                f"{judged.source}: none of its {many(retrieved, 'documents', ',')} has a judgment: are the ids of "
+                f"documents the same in both? {self._qrels.source} has {doc!r}")
         if judged.contradicting:
             first = decoded(self._texts[judged.contradicted])
             more.append(f"{judged.source}: scores rise in the order of rank_by={self._rank_by!r} in "

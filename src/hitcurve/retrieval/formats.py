@@ -198,8 +198,8 @@ def _row(row: Any, i: int, judgments: bool, name: str) -> Any:
 
 def _wrong(source: Any, ids: NDArray[Any]) -> str:
     if hasattr(source, "ndim"):
-        return (f", not {ids.dtype}: pass the ids alone, the best first; scores of all items, in a matrix of queries and "
-                "items, are for hitcurve.HitCurves and GainCurves")
+        return (f", not {ids.dtype}: pass the ids alone, the best first; scores of all items, in a matrix of queries "
+                "and items, are for hitcurve.HitCurves and GainCurves")
     odd = ((i, one) for i, row in enumerate(source) for one in row if not _whole(one))
     return next((f", but row {i} has {one!r}" for i, one in odd), "")
 

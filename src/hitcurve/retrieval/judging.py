@@ -48,16 +48,17 @@ class Judge(NamedTuple):
     def _matched(self, judged: Judged, listed: bool, number: int = 0) -> Judged:
         """The judged documents; an error if one side names its queries, and the other has rows that are not the same.
 
-        Rows are numbered from 0. The users 1, 2, 3 would silently have the rows of others. `number`: the number of rows.
+        Rows are numbered from 0. The users 1, 2, 3 would silently have the rows of others. `number`: how many rows.
         """
         qrels, here = self.qrels, judged.counts()[0]
         known = not judged.others and (not here or len(qrels) in (here, number))
         if listed == qrels.listed or known:
             return judged
         rows, named = (judged.source, qrels.source) if listed else (qrels.source, judged.source)
-        raise ValueError(f"{rows} has rows of ids without names of queries, which are numbered from 0, but {named} names "
-                         f"its queries, and they are not the same: pass {rows} as a dict from each query to its row, such "
-                         "as dict(zip(users, rows)), or dict(enumerate(rows)) if the numbers of the rows are the names")
+        raise ValueError(f"{rows} has rows of ids without names of queries, which are numbered from 0, but {named} "
+                         f"names its queries, and they are not the same: pass {rows} as a dict from each query to its "
+                         "row, such as dict(zip(users, rows)), or dict(enumerate(rows)) if the numbers of the rows are "
+                         "the names")
 
     def _ranked(self, run: Run) -> Judged:
         return runs.judge(self.qrels, run, self.rank_by, self.single, self.by_any)

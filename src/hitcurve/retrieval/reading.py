@@ -632,15 +632,16 @@ def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None 
     if labels is None:
         hint = ", such as its to_dict()," if hasattr(source, "to_dict") else ""
         flat = not hint and getattr(source, "ndim", 0) == 1
-        rows = f"; one id for each query is a matrix with one column, such as {name}[:, None]" if flat else ""
-        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict{hint} or a data frame{rows}")
+        column = f"; one id for each query is a matrix with one column, such as {name}[:, None]" if flat else ""
+        raise TypeError(f"{name} is a {type(source).__name__}: give a path, a dict{hint} or a data frame{column}")
     try:
         found = find(labels, value, rows if header is None else PLAIN, name, more=more)
     except ValueError as error:
         held = [str(one) for one in getattr(getattr(source, "index", None), "names", ()) if one is not None]
         if not held:
             raise
-        raise ValueError(f"{error}; its index has {', '.join(held)}, of which its reset_index() makes columns") from None
+        advice = f"its index has {', '.join(held)}, of which its reset_index() makes columns"
+        raise ValueError(f"{error}; {advice}") from None
     if hasattr(source, "fetchnumpy"):  # a relation of DuckDB
         quoted_names = ['"' + one.replace('"', '""') + '"' for one in dict.fromkeys(found.heads.values())]
         source = source.project(", ".join(quoted_names)).fetchnumpy()

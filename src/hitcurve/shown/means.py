@@ -202,7 +202,7 @@ _MOST_NAMES = 5  # of systems, in a sentence
 
 
 def remarks(found: Mapping[str, Evaluated]) -> list[str]:
-    """Sentences about queries that are missing in a run, or without a relevant document; and if systems differ in them."""
+    """Sentences about queries that a run lacks or that have nothing relevant, and about systems that differ in them."""
     said = list[str]()
     if len({frozenset(one.query_ids) for one in found.values()}) > 1:
         said.append("The systems do not have the same queries: their means cannot be compared.")

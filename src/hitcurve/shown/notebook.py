@@ -54,7 +54,8 @@ def shown(blocks: Iterable[Grid | str], every: str = "", notes: Iterable[str] = 
     text = rendered((one if isinstance(one, str) else _cut(one, every) for one in blocks), "html")
     if said := list(dict.fromkeys(notes)):
         left = len(said) - _MOST_LINES
-        lines = [*said[:_MOST_LINES], *([f"{many(left, 'more notes', ',')} {are(left)} left out here."] if left > 0 else [])]
+        lines = said[:_MOST_LINES]
+        lines += [f"{many(left, 'more notes', ',')} {are(left)} left out here."] if left > 0 else []
         opened = "" if all(TAKEN in one for one in said) else " open"
         text += "\n".join([f"\n\n<details{opened}><summary><small>{many(len(said), 'notes', ',')}</small></summary>",
                            *(f"<p><small>{as_html(line)}</small></p>" for line in lines), "</details>"])

@@ -90,8 +90,8 @@ class Printed:
 
     def _one_table(self, layout: str, *how: Any) -> list[Grid | str]:
         if layout != "wide":
-            raise ValueError(f"layout={quoted(layout)}: {type(self).__name__} has one table, whose layout is 'wide'; the "
-                             "Comparison that compare() returns has 'long' and 'wide'")
+            raise ValueError(f"layout={quoted(layout)}: {type(self).__name__} has one table, whose layout is 'wide'; "
+                             "the Comparison that compare() returns has 'long' and 'wide'")
         return self._blocks(*how)
 
     def to_markdown(self, layout: str = "wide", *, digits: int = 4, caption: str = "") -> str:

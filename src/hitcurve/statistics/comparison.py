@@ -737,7 +737,8 @@ def _of_labels(y_true: Any, y_score: Any, measures: Any, baseline: str | None, g
                drawn: dict[str, Any]) -> Comparison:  # fmt: skip
     """Compare rankings of the same items."""
     if not isinstance(y_score, Mapping):
-        advice = ": pass both evaluations in one list, compare([first, second])" if isinstance(y_true, Evaluated) else ""
+        of_runs = isinstance(y_true, Evaluated)
+        advice = ": pass both evaluations in one list, compare([first, second])" if of_runs else ""
         raise TypeError(f"y_score must be a mapping of names to scores, got {type(y_score).__name__}{advice}")
     names, pairs = _checked_names(y_score, "y_score", baseline)
     lower = _directions(lower_is_better, names)
