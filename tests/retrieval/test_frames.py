@@ -317,6 +317,17 @@ def test_a_frame_whose_ids_are_in_its_index_or_in_its_head():
             hc.evaluate(wide, PREDICTED)
 
 
+@pytest.mark.parametrize("library", ["dict", "pandas", "polars"])
+def test_a_frame_with_a_list_in_each_row(library):
+    """What groupby(...).agg(list) and Spark's recommendations are."""
+    frame = LIBRARIES[library]({"user": ["u1", "u2"], "item": [["a", "x"], ["d", "a"]]})
+    problem = "only user, item: .*; its column 'item' holds lists: pass a dict from each query to its list, the best"
+    for test, run in ((TEST, frame), (frame, PREDICTED)):
+        with pytest.raises(ValueError, match=problem):
+            hc.evaluate(test, run)
+    assert hc.evaluate(TEST, dict(zip(frame["user"], frame["item"], strict=True)), "RR")["RR"] == 2 / 3
+
+
 @pytest.mark.parametrize("column", ["user", "item"])
 def test_ids_that_became_floats_say_what_to_do(column):
     pd = pytest.importorskip("pandas")

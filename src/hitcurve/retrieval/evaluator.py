@@ -86,6 +86,8 @@ class Evaluator:
     --------
     >>> import hitcurve as hc
     >>> evaluator = hc.Evaluator({"q": {"a": 1, "b": 0, "c": 2}}, ["map", "nDCG@10"])
+    >>> evaluator
+    Evaluator('qrels', 1 query: map, nDCG@10)
     >>> round(evaluator.evaluate({"q": {"a": 1.0, "b": 2.0, "c": 0.5}})["map"], 4)
     0.5833
     """
@@ -188,6 +190,9 @@ class Evaluator:
             order = _PREFERENCES_BY_ID
         averaged = self._by_group is not None and not self._needs_no_levels(one)
         return [order, *["the mean over the judgment groups of a query"] * averaged]
+
+    def __repr__(self) -> str:
+        return f"Evaluator({self._qrels.source!r}, {many(len(self._query_ids), 'queries')}: {', '.join(self._asked)})"
 
     def __getstate__(self) -> dict[str, Any]:
         return {"qrels": self._qrels if self._by_group is None else self._by_group, **self._options}

@@ -7,7 +7,7 @@ import re
 import sys
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, compress, count
 from operator import ne
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, overload
@@ -637,15 +637,27 @@ def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None 
     try:
         found = find(labels, value, rows if header is None else PLAIN, name, more=more)
     except ValueError as error:
-        held = [str(one) for one in getattr(getattr(source, "index", None), "names", ()) if one is not None]
-        if not held:
+        advice = _advice(source, labels)
+        if not advice:
             raise
-        advice = f"its index has {', '.join(held)}, of which its reset_index() makes columns"
         raise ValueError(f"{error}; {advice}") from None
     if hasattr(source, "fetchnumpy"):  # a relation of DuckDB
         quoted_names = ['"' + one.replace('"', '""') + '"' for one in dict.fromkeys(found.heads.values())]
         source = source.project(", ".join(quoted_names)).fetchnumpy()
     return source, _Taken(found.heads, *(found if header is None else header))
+
+
+def _advice(source: Any, labels: Iterable[Any]) -> str:
+    """What to do with a frame that lacks a column because its index or lists hold what is needed."""
+    held = [str(one) for one in getattr(getattr(source, "index", None), "names", ()) if one is not None]
+    if held:
+        return f"its index has {', '.join(held)}, of which its reset_index() makes columns"
+    at_once = isinstance(source, Mapping) or hasattr(source, "iloc") or hasattr(source, "get_column")
+    for label in labels if at_once else ():
+        first = next(iter(source[label]), None) if hasattr(source[label], "__iter__") else None
+        if isinstance(first, (list, tuple)) or len(getattr(first, "shape", ())) == 1:
+            return f"its column {label!r} holds lists: pass a dict from each query to its list, the best item first"
+    return ""
 
 
 def _nested(source: Mapping[Any, Any], value: str, name: str) -> Columns:
@@ -686,6 +698,8 @@ def _documents(query: Any, found: Any, value: str, name: str) -> Any:
         return found
     if getattr(found, "ndim", 0) == 1 and hasattr(found, "tolist"):
         return found.tolist()
+    if len(getattr(found, "shape", ())) == 1 and hasattr(found, "to_list"):  # a Series of polars
+        return found.to_list()
     raise TypeError(f"{name}: query {query!r} holds {type(found).__name__}, not a mapping of documents, nor a list of "
                     "their ids")
 
