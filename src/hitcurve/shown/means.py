@@ -204,7 +204,8 @@ _MOST_NAMES = 5  # of systems, in a sentence
 def remarks(found: Mapping[str, Evaluated]) -> list[str]:
     """Sentences about queries that a run lacks or that have nothing relevant, and about systems that differ in them."""
     said = list[str]()
-    if len({frozenset(one.query_ids) for one in found.values()}) > 1:
+    first, *others = (one.query_ids for one in found.values())
+    if any(ids != first and set(ids) != set(first) for ids in others):
         said.append("The systems do not have the same queries: their means cannot be compared.")
     for counted, how in ((True, "count as queries without results"), (False, "are left out")):
         lacking = [f"{name} {one.counts['missing']:,}" for name, one in found.items()
