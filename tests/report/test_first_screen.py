@@ -122,8 +122,10 @@ def test_several_scores(capsys, path):
             found = row(out, name, score)
             assert found[2] == shown(parse(name)(curve))
             assert found[4] == band(name, curve)
-    assert "dock: Rows without a score: none." in out.splitlines()
-    assert "other: Rows without a score: none." in out.splitlines()
+    foot = out.partition("\n\nTies")[2] or out.partition("\n\ndock: Ties")[2]
+    assert foot.count("Rows without a score: none.") == 1 and "\nRows without a score: none." in foot
+    heads = [line.partition(":")[0] for line in foot.splitlines() if not line.startswith(" ")]
+    assert "dock: Ties" in out and "other: Ties" in out and heads.index("Rows without a score") > heads.index("other")
 
 
 def test_scores_of_which_other_rows_are_missing(capsys, tmp_path):

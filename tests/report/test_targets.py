@@ -202,16 +202,30 @@ def test_means_alone(run):
 def test_a_warning_about_several_scores_is_said_once(run, capsys):
     assert main(["table", *run.files, *SCORES, "-m", "AP"]) == 0
     said = [line.removeprefix("hitcurve: warning: ") for line in capsys.readouterr().err.splitlines()]
-    few = sum(0 < number < 20 for number in CURVES["vina"].num_relevant)
-    assert f"vina, glide, model: {few} of 40 targets have fewer than 20 relevant items" in said
+    few = [one for one, number in zip(TARGETS, CURVES["vina"].num_relevant, strict=True) if 0 < number < 20]
+    assert f"{len(few)} of 40 targets have fewer than 20 relevant items (such as {few[0]!r})" in said  # of all scores
     assert len([line for line in said if "Rows without a score" in line]) == 2  # two numbers
+
+
+def test_the_summary_of_the_page_has_the_measures_that_were_named(run, tmp_path):
+    path = tmp_path / "page.html"
+    run(*SCORES, "-m", "EF@5%", "MeanRank", "--report", path)
+    page = Page(path.read_text())
+    assert page.tables[0][0] == ["score", "EF@5%", "MeanRank"]
+    assert "mean rank of the relevant items" in "".join(page.words)  # its definition
 
 
 def test_the_first_screen_shows_targets_and_scores(run):
     out = run(*SCORES)
     assert out.splitlines()[0].startswith("dude.csv: 40 targets, ")
     assert out.splitlines()[4].split() == ["target", "items", "relevant", *LOWER]
-    assert "... and 20 more targets, with --all." in out.splitlines()
+    lines = out.splitlines()
+    assert lines[lines.index("... and 20 more targets, with --all.") - 1].startswith(TARGETS[19])  # no mean there
+    foot = lines[next(at for at, line in enumerate(lines) if line.startswith("vina: Ties")) :]
+    assert foot.count("Targets without a relevant item: 1 of 40, left out of the means.") == 1
+    assert "model: Rows without a score: none." in foot  # vina and glide lack some
+    assert [line.split(":")[1] for line in foot if line.startswith(("vina", "glide", "model"))] == [
+        *3 * [" Ties"], *3 * [" Rows without a score"]]
     assert "mean of 39 targets" in out and "by bootstrap over the targets." in " ".join(out.split())
     whole = run(*SCORES, "--all")
     tables = whole.partition("AP of each target")[2]

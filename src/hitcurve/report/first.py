@@ -8,7 +8,7 @@ from textwrap import fill
 
 from hitcurve._base.words import many
 from hitcurve.measures import parse
-from hitcurve.report.rows import Report, Score, View, apart, readings, shown, under
+from hitcurve.report.rows import Report, Score, View, apart, once, readings, shown, under
 from hitcurve.shown.grid import Grid
 
 __all__ = ["FIRST", "GRADED", "First"]
@@ -46,12 +46,10 @@ class First(View):
             columns = [(name, report.scores[0].rows[name]) for name in self.names if name in report.scores[0].rows]
             blocks.append(report.group_table(columns, report.scores, mean=False, most=most))
         elif report.grouped and report.each:
-            blocks += report.group_tables(self.names[:1], most)[0]
+            blocks += report.group_tables(self.names[:1], most, mean=False)[0]
         blocks.append(self._values(report))
-        said = []
-        for score in report.scores:
-            said += [f"{score.name}: " * report.named + one for one in (score.tied(), *score.sentences(self.names))]
-        said += self._methods(report)
+        of_scores = [(one.name, text) for one in report.scores for text in (one.tied(), *one.sentences(self.names))]
+        said = [*once(of_scores, len(report.scores)), *self._methods(report)]
         if form not in ("table", "terminal"):
             return [*blocks, "\n".join(said)]
         more = "-m prints other measures." if report.graded else (

@@ -153,7 +153,7 @@ def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str],
         body.append(section(title, score.counts(), *grids, " ".join(sentences)))
     what = "N: items. R: relevant items. h(k): relevant items among the first k."
     more = f"<p>{what} A share of the list is that share of N, rounded up.</p>"
-    records = dict.fromkeys(parse(name).record for name in view.names)
+    records = dict.fromkeys([*(parse(name).record for name in view.names), *(one.record for one in view.of_each)])
     body.append(definitions((one.name, one.definition, one.source) for one in records) + more)
     body += [rendered([_BINARY], "html")] * report.graded
     body.append(rendered([*view.legend, *view.how(report)], "html"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitcurve.sources.screen import Counted, ScreenedScore
     from hitcurve.statistics.comparison import Comparison
 
-__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "ends_in", "readings", "shown", "under"]
+__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "ends_in", "once", "readings", "shown", "under"]
 
 _MOST_DRAWN = 20_000_000  # resamples times rows (or groups): without --interval, more (about a second) are skipped
 _MOST_NAMES = 3  # names of scores in a warning
@@ -193,16 +193,14 @@ class Report(Written):
         self._of_each = list(of_each) if self.grouped and each and self.level is not None else []
         self._n_of_each = n_of_each
         suspected = views[-1 if view.unasked else 0].measures
-        said: dict[str, list[str]] = {}  # the scores of each warning
+        said = list[tuple[str, str]]()  # names of scores, and warnings
         for score in found:
             self.scores.append(self._measured(score, list(wanted), list(bounded), intervals, quick,
                                               progress or Progress(False)))  # fmt: skip
             if not view.says_what_was_read and score.counted is not None:
-                for sentence in score.counted.failures():
-                    said.setdefault(sentence.removesuffix("."), []).append(score.name)
-            for sentence in warnings_of(score, suspected):
-                said.setdefault(sentence, []).append(score.name)
-        self.warnings += [f"{_listed(names)}: {sentence}" for sentence, names in said.items()]
+                said += [(score.name, sentence.removesuffix(".")) for sentence in score.counted.failures()]
+            said += [(score.name, sentence) for sentence in warnings_of(score, suspected)]
+        self.warnings += once(said, len(found) if self.named else 0)
 
     def _measured(self, score: ScreenedScore, wanted: list[Measure], bounded: list[Measure],
                   intervals: dict[str, Any] | None, quick: bool, progress: Progress) -> Score:  # fmt: skip
@@ -291,7 +289,8 @@ class Report(Written):
         foot = (f"... and {left:,} more {self.unit}, with --all.",) if left else ()
         return Grid(rows, foot=foot, joined=ends_in(rows[0]))
 
-    def group_tables(self, names: Sequence[str], most: int | None = None) -> list[tuple[str, Grid]]:
+    def group_tables(self, names: Sequence[str], most: int | None = None, *,
+                     mean: bool = True) -> list[tuple[str, Grid]]:  # fmt: skip
         """Tables with a row for each group: of each measure with a column for each column of scores, or, for a single
         column of scores, of all measures. Each table has a title."""
         if not self.named:
@@ -301,7 +300,8 @@ class Report(Written):
         made = []
         for name in names:
             columns = [(score.name, score.rows[name]) for score in self.scores if name in score.rows]
-            made.append((f"{name} of each {singular(self.unit)}", self.group_table(columns, self.scores, most=most)))
+            table = self.group_table(columns, self.scores, mean=mean, most=most)
+            made.append((f"{name} of each {singular(self.unit)}", table))
         return made
 
 
@@ -358,6 +358,18 @@ def shown(value: float | str) -> str:
     if math.isnan(value):
         return "nan"
     return printed(value) if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
+
+
+def once(said: Iterable[tuple[str, str]], every: int) -> list[str]:
+    """Sentences about scores, each once, in front of it the names of its scores. Without names: of `every` score.
+
+    Sentences that begin alike, up to a colon, follow each other.
+    """
+    kinds: dict[str, dict[str, list[str]]] = {}
+    for name, sentence in said:
+        kinds.setdefault(sentence.partition(":")[0], {}).setdefault(sentence, []).append(name)
+    return [sentence if len(names) == every else f"{_listed(names)}: {sentence}"
+            for alike in kinds.values() for sentence, names in alike.items()]
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -34,15 +34,15 @@ class Usual(View):
     """The usual measures in blocks, under the reading `ties`. If `ties` is None, under every reading.
 
     `list_sizes`: the numbers of items from the top for hits and hit rate, by default those of 10, 100 and 1000 that are
-    less than the number of items. `measures`: measures that replace the usual measures, for levels. `of_each`: with
-    groups, the measures that have a table with each group; by default those of the first screen.
+    less than the number of items. `measures`: measures that replace the usual measures, for levels. `of_each`: the
+    measures of the summary. With groups, they have a table with each group; by default those of the first screen have.
     """
 
     def __init__(self, found: Sequence[ScreenedScore], ties: str | None = None,
                  list_sizes: Iterable[int] | None = None, measures: Sequence[Measure] | None = None,
                  of_each: Sequence[Measure] | None = None) -> None:  # fmt: skip
         self.usual = _usual(found, list_sizes) if measures is None else [[one.name for one in measures]]
-        self.summary = self.usual[0] if measures is not None else SUMMARY
+        self.summary = [one.name for one in of_each or ()] or (SUMMARY if measures is None else self.usual[0])
         plain = [parse(name) for block in self.usual for name in block]
         self.every = readings(plain, ties)
         most = [parse(one.name.replace("EF@", "EFmax@")) for one in plain if one.name.startswith("EF@")]
