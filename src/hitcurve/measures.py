@@ -906,6 +906,10 @@ def of_ir_measures(one: Any) -> bool:
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Measure:
+    several = [one.strip() for one in re.findall(r"(?:\([^)]*\)?|[^,;(])+", text)]
+    if len(several) > 1 and all(one[:1].isalpha() for one in several):
+        raise ValueError(f"{quoted(text)} holds {len(several)} names: give each by itself: "
+                         f"{_listed(tuple(map(quoted, several)), 'and')}")
     record, brackets, at, beta = _parts(text)
     head = record.name if beta is None else f"F{_plain(beta)}"
     keyword, value, cutoff = _cutoff(text, record, at, beta)

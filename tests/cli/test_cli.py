@@ -254,6 +254,9 @@ def test_columns_by_number_and_no_header(capsys, tmp_path):
         ("label,score\n1,2\n2,3\n", (), "t.csv: row 2 (line 3), column 'label': the label is '2'"),
         ("label,score\n1,2\n0,\n", (), "t.csv: row 2 (line 3), column 'score': the score is empty"),
         ("label,score\n1,2\n", ("--group", "set"), "t.csv: there is no column 'set'"),
+        ("label,score\n1,2\ndecoy,1\n", (), "the label is 'decoy': labels must be 0 or 1, False or True; if labels are "
+         "words, --positive WORD is the word of relevant rows\n"),
+        ("label,score\n1,2\n7,1\n", (), "the label is '7': labels must be 0 or 1, False or True\n"),
     ],
 )
 def test_data_errors_are_one_line(capsys, tmp_path, text, arguments, problem):
@@ -299,6 +302,15 @@ def test_a_file_that_is_not_there(capsys, tmp_path):
         (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP", "--top", "5"),
          "with -m, name Hits@N and P@N instead"),
         (("measures", "P@"), "'' is not a cutoff"),
+        (("table", "t.csv", "--label", "1", "--score", "a:lower,b"),
+         "hitcurve table: error: --score a:lower,b: write --score once for each column"),
+        (("table", "t.csv", "--score", "a", "b:lower", "--label", "1"),
+         "hitcurve table: error: unrecognized arguments: b:lower; write --score once for each column"),
+        (("table", "t.csv", "--label", "1", "--score", "2", "--latex"), "arguments: --latex; write --format latex"),
+        (("trec", "q", "r", "--csv"), "hitcurve trec: error: unrecognized arguments: --csv; write --format csv"),
+        (("table", "t.csv", "--label", "1", "--score", "2", "--measures", "AP"),
+         "unrecognized arguments: --measures AP\n"),
+        (("table", "t.csv", "--label", "1", "--score", "2", "-m", "AP,EF@1%"), "give each by itself: 'AP' and 'EF@1%'"),
     ],
 )
 def test_wrong_usage(capsys, arguments, problem):

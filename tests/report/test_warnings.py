@@ -40,7 +40,8 @@ def test_the_wrong_direction(lower, other):
     s = rng.normal(size=1000) - y
     (warning,) = told(hc.HitCurve(y, -s if lower else s, lower_is_better=lower), lower)
     assert re.fullmatch(
-        rf"s: the relevant items rank worse than chance \(ROC AUC 0\.\d+\): should {other} be better\?", warning
+        rf"s: the relevant items rank worse than chance \(ROC AUC 0\.\d+\): should {other} be better\? "
+        rf"Then write --score s:{other}", warning
     )
 
 
@@ -70,7 +71,7 @@ def test_warnings_of_groups():
     said = told(hc.HitCurves(y, s, qid=group), names=["a", "b", "c"])
     assert said == [
         "s: 3 of 3 groups have fewer than 20 relevant items",
-        "s: 2 of 3 groups are ranked worse than chance: should lower be better?",
+        "s: 2 of 3 groups are ranked worse than chance: should lower be better? Then write --score s:lower",
         "s: more than 5 % of the items are tied at a cutoff, by groups: 1 % (1), 10 % (1)",
     ]
 
@@ -84,5 +85,6 @@ def test_the_wrong_direction_is_asked_about_where_most_groups_have_it(turned, lo
     y[4000:] = False  # two groups without a relevant item say nothing
     said = told(hc.HitCurves(y, -s if lower else s, qid=group, lower_is_better=lower), lower, names=list(range(42)))
     other = "higher" if lower else "lower"
-    asked = [f"s: {turned} of 40 groups are ranked worse than chance: should {other} be better?"]
+    asked = [f"s: {turned} of 40 groups are ranked worse than chance: should {other} be better? "
+             f"Then write --score s:{other}"]
     assert said == (asked if turned > 20 else [])

@@ -91,6 +91,8 @@ def test_synonyms_are_of_measures_and_each_is_one():
         *((name, r"GAUC is the mean of ROCAUC over users or groups, weighted by .* items: .*weights=curves.num_items")
           for name in ("GAUC", "gauc", "gAUC@5")),
         ("pAUC", r"is ROCAUC\(max_fpr=0.1\)"), ("adjusted_logAUC", r"is logAUC\(adjusted\)"),
+        ("EF@1%,BEDROC(20)", r"'EF@1%,BEDROC\(20\)' holds 2 names: give each by itself: 'EF@1%' and 'BEDROC\(20\)'$"),
+        ("nDCG(gains={1:0,2:1})@5; AP,P@2", r"3 names: .*: 'nDCG\(gains=\{1:0,2:1\}\)@5', 'AP' and 'P@2'$"),
         ("P@5,10", "'P@5,10': a name has one cutoff: write P@5 and P@10$"),
         ("nDCG(dcg=log2)@5, 10,20", r"write nDCG\(dcg=log2\)@5, nDCG\(dcg=log2\)@10 and nDCG\(dcg=log2\)@20$"),
         ("ndcg@[5,10]", "write ndcg@5 and ndcg@10$"),

@@ -9,7 +9,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from hitcurve._base.extras import lacking
@@ -86,6 +86,16 @@ def _measures(prefix: str, **_: Any) -> list[str]:
     forms = [form for record in MEASURES for form in record.forms]
     synonyms = [name for record in MEASURES for name in record.synonyms if prefix]
     return forms + [name.replace("_K", "_10").replace("_X", "_0.20") for name in synonyms]
+
+
+def unknown(options: argparse.Namespace, more: Sequence[str]) -> str:
+    """What to write in place of arguments that no option takes, or an empty text."""
+    forms = [one[2:] for one in more if one in ("--csv", "--json", "--latex", "--markdown")]
+    if forms and hasattr(options, "format"):
+        return f"; write --format {forms[0]}"
+    if hasattr(options, "score") and not more[0].startswith("-"):
+        return "; write --score once for each column, and all files together"
+    return ""
 
 
 def refuse(options: argparse.Namespace, problems: Iterable[tuple[object, str]]) -> None:

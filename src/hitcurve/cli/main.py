@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from hitcurve._base.extras import needed
 from hitcurve._version import __version__
 from hitcurve.cli import measures, table, trec
-from hitcurve.cli.common import FAILURES, Parser, coloured, say
+from hitcurve.cli.common import FAILURES, Parser, coloured, say, unknown
 
 __all__ = ["main"]
 
@@ -57,7 +57,9 @@ def _status(argv: Sequence[str] | None) -> int:
             parser = _parser()
             if "_ARGCOMPLETE" in os.environ:  # the shell asks for completions
                 needed("argcomplete", "completion").autocomplete(parser, print_suppressed=True)
-            options = parser.parse_args(argv)
+            options, more = parser.parse_known_args(argv)
+            if more:
+                options.usage_error(f"unrecognized arguments: {' '.join(more)}{unknown(options, more)}")
             if getattr(options, "format", "") == "table" and coloured(sys.stdout):
                 options.format = "terminal"
             options.command = ["hitcurve", *(sys.argv[1:] if argv is None else argv)]

@@ -199,7 +199,9 @@ def _checked(options: argparse.Namespace) -> list[tuple[str, bool]]:
     labels, grade, ids, plot = options.label, options.grade, options.id, options.plot
     actives, best, files = options.actives, options.best_per, options.files
     twice = options.by_file and len(set(files)) < len(files)
+    joined = [text for text in options.score if ":lower," in text or ":higher," in text]
     refuse(options, (
+        (joined, f"--score {', '.join(joined)}: write --score once for each column"),
         (len(dict(scores)) < len(scores), "--score names a column twice: name each column once"),
         (labels is actives is grade is None,
          "--label, --actives or --grade is needed: it says which items are relevant"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from hitcurve._base.checks import rank_of_share
@@ -27,11 +28,12 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
     hits = score.hits
     curves = [hits] if isinstance(hits, HitCurve) else list(hits)
     said, groups = list[str](), score.names is not None
-    few = sum(0 < curve.num_relevant < FEW_RELEVANT for curve in curves)
+    few = [at for at, curve in enumerate(curves) if 0 < curve.num_relevant < FEW_RELEVANT]
     if few:
-        number = curves[0].num_relevant
-        said.append(f"{few:,} of {many(len(curves), score.unit, ',')} {'has' if few == 1 else 'have'} fewer than "
-                    f"{FEW_RELEVANT} relevant items" if groups else
+        number, some = curves[0].num_relevant, len(few) < len(curves)
+        such = f" (such as {str(score.names[few[0]])!r})" if score.names is not None and some else ""
+        said.append(f"{len(few):,} of {many(len(curves), score.unit, ',')} {'has' if len(few) == 1 else 'have'} fewer "
+                    f"than {FEW_RELEVANT} relevant items{such}" if groups else
                     f"only {many(number, 'relevant items')}: with fewer than {FEW_RELEVANT} every "
                     "value here depends on few items")
     turned = [_worse_than_chance(curve) for curve in curves if _has_roc(curve)]
@@ -40,7 +42,8 @@ def warnings_of(score: ScreenedScore, measures: Sequence[Measure]) -> list[str]:
         which = f"{worse:,} of {many(len(turned), score.unit, ',')} {are(worse)}"
         what = (f"{which} ranked worse than chance" if groups else
                 f"the relevant items rank worse than chance (ROC AUC {curves[0].roc_auc():.3f})")
-        said.append(f"{what}: should {'higher' if score.lower_is_better else 'lower'} be better?")
+        other = "higher" if score.lower_is_better else "lower"
+        said.append(f"{what}: should {other} be better? Then write --score {quote(f'{score.name}:{other}')}")
     tied: dict[str, int] = {}
     shown = ""
     for curve in curves:

@@ -34,6 +34,7 @@ KNOWN = {
     name: ["".join(letters) for word in words for letters in itertools.product(*({c, c.upper()} for c in word))]
     for name, words in (("null_values", MISSING), ("true_values", LABELS[1::2]), ("false_values", LABELS[::2]))
 }
+_WORDS = "; if labels are words, positive='WORD' is the word of relevant rows"
 _MOST_NAMED = 8  # an error names up to so many labels
 
 
@@ -185,24 +186,25 @@ def no_hits(labels: Any) -> bool:
 def labels_of(cells: Any, rules: Rules) -> NDArray[np.uint8]:
     if rules.positive is not None:
         return _words_of(cells, rules)
-    cells = _plain(cells)
+    cells, more = _plain(cells), ""
     if pa.types.is_boolean(cells.type) and not cells.null_count:
         return numbers_of(cells)
     if pa.types.is_string(cells.type):
         # Distinct texts are few, so each is converted once. 2 stands for an invalid label.
         distinct = cells.dictionary_encode()
         known = {text: at % 2 for at, text in enumerate(LABELS)}
-        texts = (str(text).strip().lower().replace(rules.decimal, ".") for text in distinct.dictionary.to_pylist())
+        texts = [str(text).strip().lower().replace(rules.decimal, ".") for text in distinct.dictionary.to_pylist()]
         values = [known.get(text, 2) for text in texts]
+        more = _WORDS * any(text[:1].isalpha() and text not in known for text in texts)
         numbers = np.array([*values, 2], np.uint8)[numbers_of(distinct.indices, len(values))]
     elif pa.types.is_integer(cells.type) or pa.types.is_floating(cells.type) or pa.types.is_boolean(cells.type):
         numbers = numbers_of(cells)
     else:
         raise BadCell(None, f"the column holds {cells.type}: {LABEL_RULE}")
-    return checked_labels(numbers, partial(_value, cells))
+    return checked_labels(numbers, partial(_value, cells), more)
 
 
-def checked_labels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArray[np.uint8]:
+def checked_labels(numbers: NDArray[Any], value: Callable[[int], Any], more: str = "") -> NDArray[np.uint8]:
     """The labels as uint8; an error if a number is no label. `value` gives the content of a cell, for the error."""
     flags = numbers
     if numbers.dtype != np.bool_:
@@ -210,7 +212,7 @@ def checked_labels(numbers: NDArray[Any], value: Callable[[int], Any]) -> NDArra
         fine = flags | (numbers == 0)
         if not fine.all():
             index = int(np.argmin(fine))
-            raise BadCell(index, f"the label is {value(index)}: {LABEL_RULE}")
+            raise BadCell(index, f"the label is {value(index)}: {LABEL_RULE}{more}")
     return flags.view(np.uint8)
 
 
