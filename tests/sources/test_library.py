@@ -102,6 +102,27 @@ def test_frames(kind):
     assert hc.scan(source, "y", "s", id="id", library=labels) == expected
     assert hc.scan(source, None, "s", id="id", library=labels) == expected  # labels of the library
     assert hc.scan(source, "y", "s", library=len(rows), num_actives=int(y.sum())) == expected
+    if kind == "batches":
+        return
+    # The library is a frame too.
+    every = pa.table({"id": [row[1] for row in rows], "y": [row[2] for row in rows], "g": [row[0] for row in rows]})
+    as_kind = {"table": lambda one: one, "pandas": lambda one: one.to_pandas(),
+               "polars": lambda one: pytest.importorskip("polars").from_arrow(one)}[kind]  # fmt: skip
+    assert hc.scan(source, "y", "s", id="id", library=as_kind(every)) == expected
+    assert hc.scan(as_kind(frame.drop_columns("y")), "y", "s", id="id", library=as_kind(every)) == expected
+    number = int(y.sum())
+    ids = as_kind(every.select(["id"]))
+    assert hc.scan(source, "y", "s", id="id", library=ids, num_actives=number) == expected
+    with pytest.raises(ValueError, match="library: there is no column 'id'"):
+        hc.scan(source, "y", "s", id="id", library=as_kind(every.select(["y"])))
+    with pytest.raises(ValueError, match="library: compound 2, column 'y': the label is 7"):
+        hc.scan(source, "y", "s", id="id", library=as_kind(pa.table({"id": ["a", "b"], "y": [1, 7]})))
+
+
+def test_a_list_of_files_is_no_list_of_ids(tmp_path):
+    path = write(tmp_path / "l.csv", ["id", "y"], [["a", 1]])
+    with pytest.raises(ValueError, match=r"library is a list of ids, but '.* is a file: give one file"):
+        hc.scan(path, "y", "s", id="id", library=[path])
 
 
 @pytest.mark.parametrize("nan_policy", ["raise", "worst"])
@@ -297,7 +318,7 @@ def test_a_library_of_another_type_and_one_with_repeated_rows(tmp_path):
     path = write(tmp_path / "t.csv", ["g", "id", "y", "s"], [*TABLE, ["t", "b", 0, 0.1]])
     with pytest.raises(ValueError, match=r"row 4 \(line 5\): the id 'b' comes again"):
         hc.scan(path, "y", "s", id="id", library=LIBRARY)
-    with pytest.raises(TypeError, match="library is of type float: it must be a number, a file, ids, or a mapping"):
+    with pytest.raises(TypeError, match="library is of type float: it must be a number, a file, a frame, ids, or"):
         hc.scan(path, "y", "s", id="id", library=1.5)
     with pytest.raises(FileNotFoundError):
         hc.scan(path, "y", "s", id="id", library="nowhere.csv")

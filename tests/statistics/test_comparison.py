@@ -665,6 +665,15 @@ def test_values_of_queries_of_any_type_of_array(kind):
     assert (found.systems, found.rows) == (expected.systems, expected.rows)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_frame_of_scores(kind):
+    library = pytest.importorskip(kind)
+    y, a, b = two_rankings(200, 20)
+    make = library.table if kind == "pyarrow" else library.DataFrame
+    how = {"lower_is_better": {"a": True}, "rng": 1, "n_resamples": 99}
+    assert hc.compare(y, make({"a": a, "b": b}), **how).rows == hc.compare(y, {"a": a, "b": b}, **how).rows
+
+
 def test_inputs_are_left_as_they_were():
     y, a, b = (column.copy() for column in (Y, A, B))
     hc.compare(y, {"a": a, "b": b}, rng=1, n_resamples=40)

@@ -16,9 +16,9 @@ from hitcurve._base.checks import check_count, quoted, whole_number
 from hitcurve._base.extras import Later, needed
 from hitcurve._base.words import are, many
 from hitcurve.curves.sorted import group_starts
-from hitcurve.sources.cells import Actives, BadCell, Column, Layout, converted, numbers_of, strings
+from hitcurve.sources.cells import Actives, BadCell, Column, Layout, converted, numbers_of, strings, whole
 from hitcurve.sources.pieces import LAST, Piece, Source, piece_of
-from hitcurve.sources.tables import column_names, read_columns
+from hitcurve.sources.tables import column_names, places_of, read_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -214,25 +214,34 @@ def is_file(library: Any) -> bool:
     return isinstance(library, (str, os.PathLike))
 
 
-def lacks(paths: Iterable[Any], column: Column | None, library: Any) -> bool:
-    """Whether the first of the files lacks a column that the library has: then the library's labels are taken."""
-    first = next(iter(paths), "-")
-    if not isinstance(column, str) or column.isdigit() or library is None or os.fspath(first) == "-":
+def is_frame(library: Any) -> bool:
+    return hasattr(library, "__arrow_c_stream__") and bool({"columns", "column_names"}.intersection(dir(library)))
+
+
+def lacks(sources: Iterable[Any], column: Column | None, library: Any) -> bool:
+    """Whether the first file or frame lacks a column that the library has: then the library's labels are taken."""
+    if not isinstance(column, str) or column.isdigit() or library is None:
         return False
-    mapping = isinstance(library, Mapping)
-    listed = [library] if is_file(library) else library if isinstance(library, list) and not mapping else []
-    files = [one for one in listed if is_file(one)]
+    first, listed = next(iter(sources), "-"), library[0] if isinstance(library, list) and library else library
     try:
-        if not (mapping or files) or column in column_names(first):
+        here = _names(first)
+        if here is None or column in here:
             return False
-        return mapping or column in column_names(files[0])
+        return isinstance(library, Mapping) or column in (_names(listed) or ())
     except ValueError:  # a file without columns, such as a text of ids
         return False
 
 
+def _names(one: Any) -> Iterable[Any] | None:
+    """The names of the columns of a file or frame; None if they are not known."""
+    if is_file(one):
+        return None if os.fspath(one) == "-" else column_names(one)
+    return list(getattr(one, "column_names", getattr(one, "columns", ()))) if is_frame(one) else None
+
+
 def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, label: Column | None, graded: bool,
                group: Column | None, grouped: bool, layout: Layout, known: Actives | None = None) -> Library:
-    """The library that a caller means: a number, a file (or with `files` a list of files), ids, or a mapping.
+    """The library that a caller means: a number, a file (or with `files` a list of files), a frame, ids, or a mapping.
 
     actives : the number of actives in the library, or None. known : the ids of the actives, or None.
     label : the column of the labels (or levels) in the files.
@@ -265,6 +274,11 @@ def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, lab
     needed("pyarrow.compute", "a library of ids")
     if files or is_file(given):
         parts = [_read(path, ids, label, graded, group, layout) for path in (given if files else [given])]
+    elif is_frame(given):
+        table = pa.table(given)
+        (at,) = places_of("library", table.column_names, [("ids", ids)])
+        cells = [whole(table.column(one)) if one in table.column_names else None for one in (label, group)]
+        parts = [_part("library", [whole(table.column(at)), *cells], ids, label, graded, group, layout)]
     else:
         parts = [_listed(given, graded)]
     made = _made(parts, actives, known, graded, grouped)
@@ -278,33 +292,40 @@ _Part = tuple[str, Any, "NDArray[Any] | None", "_Names | None"]  # name, ids, la
 
 def _read(path: Any, ids: Column, label: Column | None, graded: bool, group: Column | None, layout: Layout) -> _Part:
     """The compounds of a file."""
-    shown = os.fspath(path)
     cells = read_columns(path, ids, (label, group), header=layout.header)
+    return _part(f"library {os.fspath(path)}", cells, ids, label, graded, group, layout)
+
+
+def _part(shown: str, cells: Sequence[Any], ids: Column, label: Column | None, graded: bool, group: Column | None,
+          layout: Layout) -> _Part:  # fmt: skip
+    """The compounds whose cells these are: ids, labels and groups, the last two None without such a column."""
     roles = [("ids", ids), ("grade" if graded else "label", label), ("group", group)]
     there: Any = [(role, cell) for role, cell in zip(roles, cells, strict=True) if cell is not None]
     rules = layout.rules("raise", label is not None)
     try:
         values = converted([role for role, _ in there], [cell for _, cell in there], rules)
     except BadCell as bad:
-        raise bad.named(f"library {shown}", lambda index: f"compound {index + 1}") from None
+        raise bad.named(shown, lambda index: f"compound {index + 1}") from None
     of = {role: value for ((role, _), _), value in zip(there, values, strict=True)}
     if not len(of["ids"]):
-        raise ValueError(f"library {shown}: the file has no ids")
+        raise ValueError(f"{shown}: there are no ids")
     groups = None
     if "group" in of:
         groups = numbers_of(of["group"].indices), list(map(str, of["group"].dictionary.to_pylist()))
-    return f"library {shown}", of["ids"], of.get("label", of.get("grade")), groups
+    return shown, of["ids"], of.get("label", of.get("grade")), groups
 
 
 def _listed(given: Any, graded: bool) -> _Part:
     """The compounds of a mapping of ids to labels, or of ids."""
     what = "levels" if graded else "labels"
     if isinstance(given, bytes) or not isinstance(given, Iterable):
-        raise TypeError(f"library is of type {type(given).__name__}: it must be a number, a file, ids, or a mapping of "
-                        f"ids to {what}")
+        raise TypeError(f"library is of type {type(given).__name__}: it must be a number, a file, a frame, ids, or a "
+                        f"mapping of ids to {what}")
     texts = [str(one).strip() for one in given]
     if not all(texts):
         raise ValueError(f"library: compound {texts.index('') + 1}: the id is empty")
+    if texts and os.path.isfile(texts[0]):
+        raise ValueError(f"library is a list of ids, but {quoted(texts[0])} is a file: give one file, or the ids")
     labels = None
     if isinstance(given, Mapping):
         role = "grade" if graded else "label"

@@ -218,7 +218,7 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
         An empty label is an error. A source without a single label of this text is an error too.
     id : str or int, optional
         The column of the ids, if `library` has ids.
-    library : int, str, path, mapping or sequence of str, optional
+    library : int, str, path, frame, mapping or sequence of str, optional
         The items that should have a row, such as all compounds that were docked. Items without a row rank last, as one
         tie group together with the NaN rows of ``nan_policy="worst"``; the curve equals that of a source which has
         these items as rows without a score. One of these forms:
@@ -228,9 +228,11 @@ def scan(source: Any, label: Column | None = None, score: Column | None = None, 
           ids are in the column `id`, or else in the first column (SMILES: the second; SDF: the first line of a record).
           The file's columns `label` (or `grade`) and `group`, if it has them, are the labels and groups of the items.
           Without a column of groups, each group has all items.
+        - A data frame, or an Arrow table, with these columns.
         - A mapping of ids to labels (with `grade`, to levels), or a sequence of ids with `num_actives`.
 
-        If the source has no labels (a file lacks the column `label`, or `label` is None and `library` is a mapping),
+        If the source has no labels (a file or frame lacks the column `label`, or `label` is None and `library` is a
+        mapping),
         the labels of the library are those of the rows. `library` cannot be combined with ``nan_policy="omit"``,
         ``sorted="group"``, `subtopics`, `actives`, `num_relevant` or `unretrieved`.
     num_actives : int, optional
@@ -407,12 +409,11 @@ def _opened_library(library: Any, num_actives: Any, ids: Any, source: Any, label
     if library is None and num_actives is None and ids is None:
         return None, None
     _check_library(library, num_actives, ids, isinstance(source, tuple), others)
-    from hitcurve.sources.library import actives_of, is_file, lacks, library_of
+    from hitcurve.sources.library import actives_of, lacks, library_of
 
-    paths = source if isinstance(source, list) else [source]
     lacking = isinstance(library, Mapping) and label is None and grade is None
-    if all(map(is_file, paths)) and grade is None and not lacking:
-        lacking = lacks(paths, label, library)
+    if grade is None and not lacking:
+        lacking = lacks(source if isinstance(source, list) else [source], label, library)
     docked = library_of(library, num_actives, files=False, ids=ids, label=label if grade is None else grade,
                         graded=grade is not None, group=group, grouped=grouped, layout=layout)  # fmt: skip
     return docked, actives_of(docked, label) if lacking else None

@@ -613,8 +613,8 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
         their per-query results: an Evaluation of `evaluate`, a HitCurves, a GainCurves, a SubtopicCurves, or an array
         with a value for each query. A list of evaluations is also allowed, and each keeps its name. All systems must
         have the same queries, but with ``paired=False`` no two systems share a query.
-    y_score : mapping of str to array_like of shape (n,), optional
-        The scores of the same items, by the name of the ranking.
+    y_score : mapping of str to array_like of shape (n,), or frame, optional
+        The scores of the same items, by the name of the ranking. A frame has a column for each ranking.
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
         AP for HitCurves and for groups, and alpha_nDCG for items with subtopics. For evaluations None takes every
@@ -736,6 +736,9 @@ def _of_labels(y_true: Any, y_score: Any, measures: Any, baseline: str | None, g
                lower_is_better: Any, relevance_level: float | None, nan_policy: str, stratified: bool,
                drawn: dict[str, Any]) -> Comparison:  # fmt: skip
     """Compare rankings of the same items."""
+    columns = getattr(y_score, "column_names", getattr(y_score, "columns", None))  # pyarrow, or pandas and polars
+    if columns is not None and not isinstance(y_score, Mapping):
+        y_score = {name: y_score[name] for name in columns}
     if not isinstance(y_score, Mapping):
         of_runs = isinstance(y_true, Evaluated)
         advice = ": pass both evaluations in one list, compare([first, second])" if of_runs else ""
