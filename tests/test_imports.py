@@ -33,7 +33,7 @@ DELEGATING = {("base.pyx", method) for method in ("interval", "resample", "plot"
 DELEGATING |= {("hit.pyx", "p_value"), ("hit.pyx", "plot"), ("gain.pyx", "plot"), ("subtopics.py", "plot")}
 OF_CURVES = {*DELEGATING}
 DELEGATING |= {(file, "plot") for file in ("evaluation.py", "comparison.py")}
-DELEGATING |= {("leaderboard.py", "_compared")}
+DELEGATING |= {("evaluation.py", "interval"), ("leaderboard.py", "_compared")}
 LINE = re.compile(r"^([ \t]*)(?:from (hitcurve[\w.]*) c?import (\([^)]*\)|[^\n#]+)|c?import (hitcurve[\w.]*))", re.M)
 FILES = sorted(path for path in SOURCE.rglob("*.p*") if path.suffix in (".py", ".pyx", ".pxd"))
 

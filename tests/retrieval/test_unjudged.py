@@ -134,7 +134,7 @@ def test_files_are_read_again(tmp_path):
     assert {row.doc_id: row.rank for row in listed if row.query_id == "q0"} == {
         d: rank for rank, d in enumerate(runs[0]["q0"], 1) if qrels["q0"].get(d, -1) < 0}  # fmt: skip
     paths[0].write_text("q0 Q0 d1 1 0.5 tag0\n")
-    with pytest.raises(ValueError, match=r"run0.txt: query 'q0' has 1 document in .*run0.txt, but \d+ in the run that was"):
+    with pytest.raises(ValueError, match=r"run0.txt: query 'q0' has 1 document in .*run0.txt, but \d+ in the run that"):
         files[0].unjudged(4)
 
 

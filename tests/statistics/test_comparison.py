@@ -1,6 +1,7 @@
 """compare: over items against enumeration and plain resampling, over queries and groups against each other."""
 
 import math
+import pickle
 import re
 import sys
 import warnings
@@ -261,8 +262,10 @@ def test_evaluations_are_joined_by_query():
     with pytest.raises(ValueError, match=r"'one' has no P@5: it was evaluated for AP, nDCG@10"):
         hc.compare({"one": one, "other": other}, measures="P@5")
     short = Evaluated(ids[1:], {"AP": values["s0"][1:]})
-    with pytest.raises(ValueError, match="'one' has 25 queries, 'short' has 24"):
-        hc.compare({"one": one, "short": short})
+    problem = "'one' has 25 queries, 'short' has 24: .* but only one of them has 'q0'; missing='zero' counts 0 for "
+    for pair in ({"one": one, "short": short}, {"short": short, "one": one}):
+        with pytest.raises(ValueError, match=problem if next(iter(pair)) == "one" else "only one of them has 'q0'"):
+            hc.compare(pair)
     strange = Evaluated(["x", *ids[1:]], {"AP": values["s0"]})
     with pytest.raises(ValueError, match="query 'q0' of 'one' is not in 'strange'"):
         hc.compare({"one": one, "strange": strange})
@@ -378,12 +381,37 @@ def test_evaluations_are_compared_in_all_they_hold():
         found[name] = hc.evaluate(qrels, run, ["nDCG@10", "AP", "NumRet", "GMAP", "P@1"])
     got = hc.compare(found)
     assert [row.measure for row in got.rows] == ["nDCG@10", "AP", "P@1"]  # sums and geometric means are no means
-    assert got.rows == hc.compare(found, measures=["nDCG@10", "AP", "P@1"]).rows
+    alike = hc.compare(found, measures=["nDCG@10", "AP", "P@1"])
+    assert (got.rows, alike.not_compared) == (alike.rows, ())
+    assert got.not_compared == hc.compare(found, queries={"q1": "a", "q2": "a"}).not_compared == ("NumRet", "GMAP")
+    assert str(got).endswith(" Not compared: NumRet, GMAP (sums and geometric means).")
+    boards = [str(hc.Leaderboard(found, **marked)) for marked in ({"baseline": "x"}, {"letters": True})]
+    for text in (got.to_markdown("wide"), *boards):
+        assert " Not tested: GMAP." in text  # a count has no test either, but nobody looks for its mark
+    assert "Not " not in str(alike) + alike.to_markdown("wide")
+    assert pickle.loads(pickle.dumps(got)).not_compared == got.not_compared
     more = Evaluated(found["x"].query_ids, {**found["x"].values, "R@5": found["x"].values["AP"]})
     with pytest.raises(ValueError, match="'y' has no R@5: it was evaluated for nDCG@10, AP"):
         hc.compare({"more": more, "y": found["y"]})
-    with pytest.raises(ValueError, match="measures is empty: sums and geometric means are not compared"):
+    with pytest.raises(ValueError, match="measures is empty: sums and geometric means are not compared: NumRet"):
         hc.compare({name: Evaluated(["q"], {"NumRet": np.ones(1)}) for name in "ab"})
+
+
+@pytest.mark.parametrize(("measure", "of"), [("GMAP", "AP"), ("gm_map", "AP"), ("GMBpref", "Bpref")])
+def test_a_geometric_mean_is_not_compared_by_the_values_of_its_queries(measure, of):
+    """Their arithmetic mean is that of another measure: it stood in the tables under the name of the geometric mean."""
+    qrels = {f"q{i}": {"a": 1, "b": 0, "c": 1} for i in range(4)}
+    runs = {name: {q: {"a": 1.0, "b": shift + i % 2} for i, q in enumerate(qrels)}
+            for name, shift in (("x", 0.5), ("y", 2))}  # fmt: skip
+    found = hc.evaluate(qrels, runs, [measure, of])
+    problem = f"^({measure}|GMAP) is a geometric mean over queries, .* those of {of}, .*: name {of}$"
+    curves = {name: one.curves(1) for name, one in found.items()} if of == "AP" else found
+    for call in (lambda: hc.compare(found, measures=measure), lambda: hc.plot_evaluations(found, measure=measure),
+                 lambda: hc.compare(found, measures=measure, queries=["q1", "q2"]),
+                 lambda: hc.compare(curves, measures=measure)):
+        with pytest.raises(ValueError, match=problem):
+            call()
+    assert [one.measure for one in hc.compare(found).systems] == [of, of]
 
 
 def test_only_students_t_needs_scipy(monkeypatch):

@@ -227,6 +227,40 @@ def test_queries_without_relevant_items():
     assert math.isnan(nothing.confidence_interval.low)
 
 
+@pytest.mark.parametrize("empty", ["zero", "skip"])
+def test_the_mean_of_an_evaluation(empty):
+    """Its interval is that of `compare`, and where no rule for empty queries tells them apart that of curves."""
+    rng = np.random.default_rng(7)
+    docs = [f"d{i}" for i in range(12)]
+    qrels = {f"q{i}": {d: int(rng.integers(3)) * (i > 1) for d in docs} for i in range(25)}
+    runs = {name: {q: {d: float(rng.integers(5)) for d in docs} for q in qrels} for name in "ab"}
+    found = hc.evaluate(qrels, runs, ["map", "nDCG@5", "NumRelRet", "GMAP", "P.3"], empty=empty)
+    compared = {(one.system, one.measure): one for one in hc.compare(found, rng=3).systems}
+    for name, one in found.items():
+        for measure, asked in (("map", "AP"), ("map", "map"), ("nDCG@5", "ndcg_cut_5"), ("P.3", "P@3"), ("map", None)):
+            got = one.interval(asked, rng=3)
+            assert got.estimate == pytest.approx(one.means[measure], rel=1e-14)
+            of = compared[name, measure]
+            assert got.confidence_interval == pytest.approx((of.low, of.high), rel=1e-14)
+        curves = one.curves(1).interval("AP", rng=3, empty=empty, method="t")
+        students = one.interval("AP", method="t")
+        assert students.confidence_interval == pytest.approx(curves.confidence_interval, rel=1e-12)
+    one = found["a"]
+    assert one.interval("AP", rng=1, n_resamples=99, confidence_level=0.5).confidence_level == 0.5
+    again = hc.Evaluation.from_json(one.to_json())
+    assert again.interval("AP", rng=3).confidence_interval == one.interval("AP", rng=3).confidence_interval
+    for measure, problem in (("RR", "'a' has no 'RR': it was evaluated for map, nDCG@5, NumRelRet, GMAP, P.3"),
+                             ("NumRelRet", "NumRelRet is summed over the queries"),
+                             ("GMAP", "GMAP is a geometric mean over queries, .*: name AP")):
+        with pytest.raises(ValueError, match=problem):
+            one.interval(measure)
+    with pytest.raises(ValueError, match=r"GMAP is a geometric mean over queries, .*: name AP"):
+        one.curves(1).interval("GMAP")
+    nothing = hc.evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, "AP", empty="skip").interval()
+    assert math.isnan(nothing.estimate)
+    assert math.isnan(nothing.confidence_interval.low)
+
+
 # --- what is refused ----------------------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hitcurve import GainCurves, HitCurves, SubtopicCurves, UserModel
     from hitcurve.measures import Definition, Measure
+    from hitcurve.results import Interval
     from hitcurve.retrieval.unjudged import Unjudged
     from hitcurve.shown.leaderboard import Leaderboard
 
@@ -185,6 +186,59 @@ class Evaluation(Evaluated):
         (0.5, 1.0)
         """
         return self._band()
+
+    def interval(self, measure: str | Measure | None = None, *, method: Literal["bootstrap", "t"] | None = None,
+                 confidence_level: float = 0.95, n_resamples: int = 9999,
+                 bootstrap_method: Literal["percentile", "BCa"] = "percentile",
+                 rng: Any = None) -> Interval:  # fmt: skip
+        """Confidence interval for the mean of a measure, which takes the queries as a random sample of all queries.
+
+        The estimate is that of `means`, up to the last bits. For the same `rng` and `n_resamples`, ``compare`` gives
+        each system this interval.
+
+        Parameters
+        ----------
+        measure : str or Measure, optional
+            A measure of the evaluation, by any of its names. Default: its first measure.
+        method : {None, "bootstrap", "t"}
+            ``"bootstrap"``, the default: from resamples of the queries. The interval is too narrow for fewer than
+            about 20 queries. ``"t"``: Student's interval, for few queries. This method needs scipy.
+        confidence_level, n_resamples, bootstrap_method, rng
+            As in ``HitCurves.interval``.
+
+        Returns
+        -------
+        Interval
+            The fields are those of ``HitCurve.interval``. Queries without a value (NaN) are left out. Both ends are NaN
+            if no query has a value, and with ``method="t"`` also for a single query.
+
+        Raises
+        ------
+        ValueError
+            If the evaluation does not have the measure, if the measure is a sum or a geometric mean over queries, or if
+            an argument is unknown.
+
+        Examples
+        --------
+        >>> import hitcurve as hc
+        >>> qrels = {f"q{i}": {"a": 1, "b": i % 2} for i in range(30)}
+        >>> found = hc.evaluate(qrels, {query: {"b": 2.0, "a": 1.0} for query in qrels}, ["AP", "P@1"])
+        >>> interval = found.interval("P@1", rng=0)
+        >>> interval.estimate, [round(end, 2) for end in interval.confidence_interval]
+        (0.5, [0.33, 0.67])
+        """
+        from hitcurve.statistics.intervals import mean_interval
+        from hitcurve.statistics.per_query import check_mean
+
+        asked: Any = next(iter(self.values)) if measure is None else measure
+        if asked not in self.values:
+            raise ValueError(f"{self.name!r} has no {quoted(measure)}: it was evaluated for {', '.join(self.values)}")
+        values, known = self.values[asked], measure_of(asked)
+        check_mean(known.name)
+        if known.record.mean == "sum":
+            raise ValueError(f"{known.name} is summed over the queries: it has no mean, and so no interval")
+        return mean_interval(values[~np.isnan(values)], known.name, method=method, confidence_level=confidence_level,
+                             n_resamples=n_resamples, bootstrap_method=bootstrap_method, rng=rng)
 
     @overload
     def curves(self, level: None = ..., *, subtopics: Literal[False] = ...) -> GainCurves: ...

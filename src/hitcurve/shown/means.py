@@ -17,7 +17,8 @@ from hitcurve.shown.notebook import EVERY_ROW, shown
 from hitcurve.shown.printed import Printed, checked_digits
 
 __all__ = [
-    "Evaluated", "Means", "chosen", "means_of", "queries", "remarks", "strata_of", "system_named", "systems_of", "titles",
+    "Evaluated", "Means", "chosen", "means_of", "queries", "remarks", "strata_of", "system_named", "systems_of",
+    "titles",
 ]  # fmt: skip
 
 

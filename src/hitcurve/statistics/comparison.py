@@ -23,9 +23,9 @@ from hitcurve._base.checks import (
     checked_seed,
     equal_numbers,
     no_flags,
-    quoted,
 )
 from hitcurve._base.extras import advice, frame_of
+from hitcurve._base.given import at_hand
 from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many, unit_of
 from hitcurve._base.workers import check_workers
@@ -48,7 +48,7 @@ from hitcurve.statistics.paired import (
     paired_t,
     tukey,
 )
-from hitcurve.statistics.per_query import check_apart, held_measures, per_query, per_system
+from hitcurve.statistics.per_query import check_apart, held_measures, per_query, per_system, uncompared
 from hitcurve.statistics.resampling import Kinds, entropy, item_blocks, resampled_means
 from hitcurve.statistics.unpaired import unpaired_permutation, welch_t
 
@@ -172,6 +172,8 @@ class Comparison(Printed):
         Without pairs, the number of queries of each system; `count` is their sum. Otherwise empty.
     strata : dict of str to Comparison
         The comparison of each group of queries (stratum), if ``queries=`` gave groups. `rows` are over all queries.
+    not_compared : tuple of str
+        The measures of the evaluations that were not compared, because they are sums or geometric means over queries.
     """
 
     __module__ = "hitcurve"  # what a pickle names
@@ -187,6 +189,7 @@ class Comparison(Printed):
     paired: bool = True
     counts: dict[str, int] = field(default_factory=dict)
     strata: dict[str, Comparison] = field(default_factory=dict)
+    not_compared: tuple[str, ...] = ()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ |= {"counts": {}, "strata": {}, **state}  # pickles of earlier versions lack these
@@ -461,6 +464,8 @@ def _said(found: Comparison) -> str:
         text += " p (Holm) is corrected for the pairs of a measure in a stratum."
     if found.left_out:
         text += f" {_left_out(found)}"
+    if found.not_compared:
+        text += f" Not compared: {', '.join(found.not_compared)} (sums and geometric means)."
     if few := too_few(found, "p_holm", alpha_of(found.confidence_level)):
         text += f" {few}"
     if not over_items and any(row.p_t is None for row in found.rows):
@@ -501,7 +506,7 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
     """The marks of significance by the p-values called `p`, and the text that explains them.
 
     Against one baseline the marks are † and ‡; otherwise they are the letters of the systems that are worse. The text
-    also says if there were too few resamples. It names the tests of all strata.
+    also says if there were too few resamples, and which measures were not tested. It names the tests of all strata.
     """
     rows = found.rows
     check_choice(p, "p", tuple(_BY))
@@ -539,6 +544,8 @@ def marks_of(found: Comparison, systems: Sequence[str], p: str, alpha: float) ->
         said = f"Raised letters: significantly better than the systems of these letters {how}"
         ranges = [mark for marked in marks.values() for mark in marked if "–" in mark]
         said += " A range has all letters between its ends, in the order of the rows." if ranges else ""
+    if without := [measure for measure in found.not_compared if says_how_good(record_of(measure))]:
+        said += f" Not tested: {', '.join(without)}."
     if few := too_few(found, p, alpha):
         said += f" {few}"
     return Tested(() if single else letters, marks, said)
@@ -618,10 +625,10 @@ def compare(y_true: Any, y_score: Mapping[str, Any] | None = None, *,
     measures : str or sequence of str, optional
         The names of the measures, or measures of ir_measures. None takes AP and ROCAUC over items, nDCG for GainCurves,
         AP for HitCurves and for groups, and alpha_nDCG for items with subtopics. For evaluations None takes every
-        measure that they have, except sums and geometric means. For arrays the name is only a title, ``"value"`` if you
-        do not say it. Measures of gain need levels; so do measures with ``rel=``, such as AP(rel=2). If a measure needs
-        levels, the items of level ``rel=`` or higher are relevant to a binary measure; without ``rel=`` the items of
-        level 1 or higher.
+        measure that they have, except sums and geometric means, which ``not_compared`` names. For arrays the name is
+        only a title, ``"value"`` if you do not say it. Measures of gain need levels; so do measures with ``rel=``, such
+        as AP(rel=2). If a measure needs levels, the items of level ``rel=`` or higher are relevant to a binary measure;
+        without ``rel=`` the items of level 1 or higher.
     baseline : str, optional
         The system with which every other system is compared: its name, or for an evaluation of a file the path or the
         name of the file (with or without its ending) or the tag in it. None compares all pairs.
@@ -791,6 +798,7 @@ def _of_labels(y_true: Any, y_score: Any, measures: Any, baseline: str | None, g
 def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, method: Any, ties: str,
                 chosen: Queries | None, paired: bool, drawn: dict[str, Any]) -> Comparison:  # fmt: skip
     """Compare systems by the values that they have for each query."""
+    results = at_hand(results)
     if isinstance(results, list | tuple) and results and all(isinstance(one, Evaluated) for one in results):
         results = systems_of(results)
     if not isinstance(results, Mapping):
@@ -800,13 +808,15 @@ def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, 
         if value is not None:
             raise ValueError(f"{name} needs labels and scores: it cannot be combined with per-query results")
     names, pairs = _checked_names(results, "systems", baseline)
-    asked = _listed_measures(measures, held_measures(results, names))
+    others = uncompared(results, names) if measures is None else ()
+    asked = _listed_measures(measures, held_measures(results, names), others)
     whole: Any = per_query(results, names, asked, ties) if paired else per_system(results, names, asked, ties)
     read: Any = _over_queries if paired else _over_samples
     if not paired:
         check_apart(results, names, [ids for _, ids in next(iter(whole.values()))])
     if chosen is None:
-        return read(whole, names, pairs, "queries", **drawn)  # type: ignore[no-any-return]
+        made: Comparison = read(whole, names, pairs, "queries", **drawn)
+        return replace(made, not_compared=others)
     first = next(iter(whole.values()))
     known = first[1] if paired else list(dict.fromkeys(query for _, ids in first for query in ids))
 
@@ -816,7 +826,7 @@ def _of_results(results: Any, measures: Any, baseline: str | None, groups: Any, 
 
     made = of(chosen.places(known))
     made.strata |= {group: of(places) for group, places in chosen.strata(known).items()}
-    return made
+    return replace(made, not_compared=others)
 
 
 def _part(whole: dict[str, Any], wanted: set[Any]) -> dict[str, Any]:
@@ -857,8 +867,9 @@ def _ranked(kind: Any, y_true: Any, y_score: Mapping[str, Any], lower: dict[str,
     return made
 
 
-def _listed_measures(measures: Any, default: Sequence[str]) -> list[Any]:
-    why = ": sums and geometric means are not compared" if measures is None else ""
+def _listed_measures(measures: Any, default: Sequence[str], others: Sequence[str] = ()) -> list[Any]:
+    """The measures that are asked for, or the default. `others`: those that are not compared."""
+    why = f": sums and geometric means are not compared: {', '.join(others)}" if others else ""
     measures = default if measures is None else measures
     single = isinstance(measures, str | Measure) or of_ir_measures(measures)
     chosen = [str(one) if of_ir_measures(one) else one for one in ([measures] if single else measures)]

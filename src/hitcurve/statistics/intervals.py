@@ -19,6 +19,7 @@ from hitcurve.curves.hit import HitCurve, HitCurves
 from hitcurve.curves.subtopics import SubtopicCurve, SubtopicCurves
 from hitcurve.measures import Measure, as_measure
 from hitcurve.results import ConfidenceInterval, Interval
+from hitcurve.statistics.per_query import check_mean
 from hitcurve.statistics.resampling import (
     check_plain,
     curve_blocks,
@@ -37,6 +38,7 @@ __all__ = [
     "delong_error",
     "interval_ends",
     "logit_interval",
+    "mean_interval",
     "normal_interval",
     "quantiles",
     "standard_error",
@@ -278,16 +280,22 @@ def curve_intervals(curve: HitCurve | GainCurve | SubtopicCurve, measures: Seque
 
 
 def curves_interval(curves: HitCurves | GainCurves | SubtopicCurves, measure: str | Measure = "AP", *,
-                    method: str | None = None, confidence_level: float = 0.95, n_resamples: int = 9999,
-                    bootstrap_method: str = "percentile", empty: str = "skip", ties: str = "expected",
-                    rng: Any = None) -> Interval:  # fmt: skip
-    """The work behind `interval` of many curves."""
+                    empty: str = "skip", ties: str = "expected", **how: Any) -> Interval:  # fmt: skip
+    """The work behind `interval` of many curves. `how`: see `mean_interval`."""
     known = as_measure(measure)
+    check_mean(known.name)
+    values = np.asarray(known(curves, ties), dtype=np.float64)
+    values, _ = counted(values, empty, curves.qid, known.empty(curves), known.name)
+    return mean_interval(values, known.name, **how)
+
+
+def mean_interval(values: _Array, name: str, *, method: str | None = None, confidence_level: float = 0.95,
+                  n_resamples: int = 9999, bootstrap_method: str = "percentile",
+                  rng: Any = None) -> Interval:  # fmt: skip
+    """The interval of the mean of the values of queries, which are a random sample of all queries."""
     level, count = check_level(confidence_level), check_count(n_resamples, "n_resamples")
     check_choice(bootstrap_method, "bootstrap_method", ("percentile", "BCa"))
     method = check_choice(method or "bootstrap", "method", ("bootstrap", "t"))
-    values = np.asarray(known(curves, ties), dtype=np.float64)
-    values, _ = counted(values, empty, curves.qid, known.empty(curves), known.name)
     size = values.shape[0]
     mean = math.fsum(values) / size if size else math.nan
     between, distribution, error, acceleration = _NOTHING, None, math.nan, None
@@ -300,7 +308,7 @@ def curves_interval(curves: HitCurves | GainCurves | SubtopicCurves, measure: st
         error = float(np.std(values, ddof=1)) / math.sqrt(size)
         half = float(needed("scipy.special", "Student's t").stdtrit(size - 1, (1 + level) / 2)) * error
         between = ConfidenceInterval(mean - half, mean + half)
-    return Interval(between, distribution, error, mean, known.name, method, level)
+    return Interval(between, distribution, error, mean, name, method, level)
 
 
 def interval_ends(curves: HitCurve | HitCurves | GainCurve | GainCurves, measures: Sequence[Measure], *, ties: str,

@@ -14,9 +14,12 @@ from hitcurve.curves.gain import GainCurves
 from hitcurve.curves.hit import HitCurves
 from hitcurve.curves.subtopics import SubtopicCurves
 from hitcurve.measures import Measure, as_measure
+from hitcurve.shown.board import record_of
 from hitcurve.shown.means import Evaluated, titles
 
-__all__ = ["check_apart", "held_measures", "ids_of", "in_one_order", "per_query", "per_system"]
+__all__ = [
+    "check_apart", "check_mean", "held_measures", "ids_of", "in_one_order", "per_query", "per_system", "uncompared",
+]  # fmt: skip
 
 _Array = NDArray[Any]
 
@@ -29,8 +32,20 @@ def held_measures(results: Mapping[str, Any], names: list[str]) -> Sequence[str]
     if not all(isinstance(results[name], Evaluated) for name in names):
         kinds = {getattr(results[name], "_usual_measure", None) for name in names}
         return (kinds.pop() or "value",) if len(kinds) == 1 else ("AP",)
+    return [measure for measure, mean in _means(results, names).items() if mean == "arithmetic"]
+
+
+def uncompared(results: Mapping[str, Any], names: list[str]) -> tuple[str, ...]:
+    """The measures that all evaluations have and that are sums or geometric means over queries."""
+    if not all(isinstance(results[name], Evaluated) for name in names):
+        return ()
+    return tuple(measure for measure, mean in _means(results, names).items() if mean != "arithmetic")
+
+
+def _means(results: Mapping[str, Any], names: list[str]) -> dict[str, str]:
+    """The measures of evaluations, and the kind of their means over queries."""
     known = titles(results[name].values for name in names)
-    return [measure for measure, name in known.items() if as_measure(name).record.mean == "arithmetic"]
+    return {measure: as_measure(name).record.mean for measure, name in known.items()}
 
 
 def per_query(results: Mapping[str, Any], names: list[str], measures: list[Any],
@@ -86,9 +101,11 @@ def in_one_order(names: list[str], ids: Sequence[list[Any]], values: Sequence[_A
 
 
 def _advice(queries: list[Any], own: list[Any]) -> str:
-    """What to use for systems that share no query; queries without names are numbers."""
+    """A query that some systems lack, or what to use for systems that share no query. Unnamed queries are numbers."""
     if set(queries) & set(own) and not all(isinstance(one, int) for one in (*queries, *own)):
-        return ""
+        longer, shorter = sorted((queries, own), key=len, reverse=True)
+        such = next(query for query in longer if query not in set(shorter))
+        return f", but only one of them has {such!r}; missing='zero' counts 0 for a query that a run lacks"
     return "; for systems that share no query, such as two years of topics, use compare(..., paired=False)"
 
 
@@ -101,6 +118,7 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
     """(the name of the measure, a value for each query, the names of the queries) of a system."""
     if isinstance(result, HitCurves | GainCurves | SubtopicCurves):
         known = as_measure(measure)
+        check_mean(known.name)
         values = np.asarray(known(result, ties), np.float64)
         values = values if known.record.mean == "sum" else np.where(known.empty(result), np.nan, values)
         return known.name, values, ids_of(result)
@@ -110,9 +128,19 @@ def _values_of(result: Any, system: str, measure: Any, ties: str) -> tuple[str, 
             name = as_measure(measure).name
         if name not in result.values:
             raise ValueError(f"{system!r} has no {name}: it was evaluated for {', '.join(result.values)}")
+        check_mean(name)
         return name, np.asarray(result.values[name], np.float64), list(result.query_ids)
     takes = "a system must be an evaluation, a HitCurves, a GainCurves, a SubtopicCurves or a number for each query"
     values = as_real(result, repr(system), takes)
     if values.ndim != 1:
         raise TypeError(f"{system!r} has shape {values.shape}: {takes}")
     return str(measure), values.astype(np.float64), list(range(values.shape[0]))
+
+
+def check_mean(name: str) -> None:
+    """An error for a geometric mean: its values for the queries are those of another measure, and so is their mean."""
+    record = record_of(name)
+    if record is not None and record.mean == "geometric":
+        of = record.name.removeprefix("GM")
+        raise ValueError(f"{name} is a geometric mean over queries, and its values for the queries are those of {of}, "
+                         f"whose mean is another number: name {of}")
