@@ -863,6 +863,9 @@ MEASURES: tuple[Definition, ...] = (
 
 
 
+_BETWEEN = re.compile(r"[\s,;|]+(?![^(]*\))")  # outside of brackets
+
+
 def parse(name: str) -> Measure:
     """Make the measure that has this name.
 
@@ -896,7 +899,22 @@ def parse(name: str) -> Measure:
     """
     if not isinstance(name, str):
         raise TypeError(f"name is {name!r}: a measure is named by a string")
-    return _parsed(name.strip())
+    text = name.strip()
+    try:
+        return _parsed(text)
+    except ValueError:
+        if not (several := _several(text)):
+            raise
+    raise ValueError(f"{text!r}: these are {len(several)} names: give each by itself, {_listed(several, 'and')}")
+
+
+def _several(text: str) -> tuple[str, ...]:
+    """The names of measures in a list of names; empty if it is no such list."""
+    parts = tuple(filter(None, _BETWEEN.split(text)))
+    try:
+        return parts if len(parts) > 1 and all(map(_parsed, parts)) else ()
+    except ValueError:
+        return ()
 
 
 def of_ir_measures(one: Any) -> bool:

@@ -410,6 +410,19 @@ def test_a_baseline_that_is_not_one_system(written, monkeypatch, runs, baseline,
             call(found, baseline=baseline)
 
 
+def test_runs_of_any_iterable_are_those_of_a_list(written, monkeypatch):
+    monkeypatch.chdir(written)
+    paths = ["a/run.txt", "low.txt.gz", "other.res"]
+    found = hc.evaluate(JUDGED, paths, "AP")
+    numbered = dict(enumerate(paths))
+    for several in (iter(paths), map(Path, paths), dict.fromkeys(paths).keys(), numbered.values(), tuple(paths)):
+        assert hc.evaluate(JUDGED, several, "AP") == found
+    assert hc.evaluate(JUDGED, Path().glob("low.*"), "AP") == found[1:2]
+    named = {one.name: one for one in found}
+    for call in (hc.Leaderboard, lambda some: hc.compare(some, n_resamples=9, rng=0)):
+        assert str(call(named.values())) == str(call(iter(found))) == str(call(found))
+
+
 def test_a_run_without_a_tag_has_the_name_of_its_file(written):
     with pytest.warns(UserWarning, match=r"empty.txt.gz: the run has no documents"):
         assert hc.evaluate(JUDGED, written / "empty.txt.gz").name == "empty.txt"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import KeysView, ValuesView
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ __all__ = ["at_hand", "id_of"]
 
 
 def at_hand(source: Any) -> Any:
-    """A lazy frame of polars as a frame, and an iterator as a list; another source stays as it is."""
+    """A lazy frame of polars as a frame, and an iterator or the values of a dict as a list; others stay as they are."""
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         return source.collect()
-    return list(source) if hasattr(source, "__next__") else source
+    return list(source) if hasattr(source, "__next__") or isinstance(source, KeysView | ValuesView) else source
 
 
 def id_of(value: Any, name: str, what: str = "an id") -> str:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hitcurve._base.checks import check_choice, check_flag, check_rank, quoted, whole_number
 from hitcurve._base.files import Path, file_name
+from hitcurve._base.given import at_hand
 from hitcurve._base.queries import Queries
 from hitcurve._base.words import many
 from hitcurve._base.workers import check_workers, in_threads
@@ -238,6 +239,7 @@ class Evaluator:
         return self._evaluated(run, name, None)  # type: ignore[no-any-return]
 
     def _evaluated(self, run: Any, name: str | None, progress: Told) -> Any:
+        run = at_hand(run)
         named = is_mapping_of_runs(run, self._rows)
         if not named and is_one_run(run):
             if name is not None and not isinstance(name, str):

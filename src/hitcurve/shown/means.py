@@ -9,6 +9,7 @@ from typing import Any
 
 from hitcurve._base.checks import quoted
 from hitcurve._base.files import file_name
+from hitcurve._base.given import at_hand
 from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many, meant
 from hitcurve.shown.board import Tested, board
@@ -77,6 +78,7 @@ class Evaluated(Means):
 def systems_of(evaluations: Any, name: str = "evaluations") -> dict[str, Any]:
     """The evaluations by the names of their systems. A list of evaluations takes their own names."""
     found: dict[str, Any] = {}
+    evaluations = at_hand(evaluations)
     if isinstance(evaluations, Mapping):
         found = dict(evaluations)
     elif isinstance(evaluations, list | tuple) and all(isinstance(one, Evaluated) for one in evaluations):
