@@ -195,6 +195,9 @@ def test_names_that_were_asked_for():
             found[name]
         assert name not in found.means
         assert found.means.get(name) is None
+    for name, alike in (("Q1", "'q1'"), ("AP@50", "'AP@5'"), ("mapp", "'map'")):
+        with pytest.raises(KeyError, match=f"neither a measure nor a query of this evaluation; near names: .*{alike}"):
+            found[name]
     again = pickle.loads(pickle.dumps(found))
     assert again["AP"] == again["map"] == 0.75
     tied = hc.evaluate(qrels, {"q1": {"a": 1.0, "b": 1.0}}, ["map"])

@@ -680,6 +680,32 @@ def test_bad_runs(tmp_path, files, text, problem):
         assert str(caught.value).startswith(str(path))
 
 
+@pytest.mark.parametrize("kind", ["run", "qrels"])
+def test_a_file_that_is_cut_off_is_said_to_be(tmp_path, files, kind):
+    """Wherever the cut is in the last line, unless what is left is a whole line."""
+    whole, last = {"run": ("q Q0 d 1 1.0 tag\n", "q Q0 e 2 0.5 tag"), "qrels": ("q 0 d 1\n", "q 0 e 0")}[kind]
+    reads = [hc.read_qrels] if kind == "qrels" else [hc.read_run, lambda path: hc.evaluate(files[0], path)]
+    for size in range(1, len(last)):
+        path = write(tmp_path, "cut.txt", whole + last[:size])
+        columns = len(last[:size].split())
+        for read in reads if columns < len(last.split()) else ():
+            with pytest.raises(ValueError, match=f"line 2: the line has {columns} column.*: it may be cut off: 'q"):
+                read(path)
+        path = write(tmp_path, "line.txt", whole + last[:size] + "\n")  # a whole line that lacks columns is not cut off
+        for read in reads if columns < len(last.split()) else ():
+            with pytest.raises(ValueError, match=f"line 2: the line has {columns} column") as caught:
+                read(path)
+            assert "cut off" not in str(caught.value)
+
+
+def test_judgments_and_runs_that_were_swapped(files):
+    qrels, run = files
+    with pytest.raises(ValueError, match=r"line 1: the line has 6 columns, .*; is this a run\? Judgments come first: "):
+        hc.evaluate(run, qrels)
+    with pytest.raises(ValueError, match=r"line 1: the line has 4 columns, .*; are these judgments\? They come first"):
+        hc.evaluate(qrels, qrels)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

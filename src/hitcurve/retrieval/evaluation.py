@@ -483,8 +483,9 @@ class Evaluation(Evaluated):
         if row is None:
             if name in self.means:
                 return self.means[name]
-            raise KeyError(f"{name!r} is neither a measure nor a query of this evaluation, which has the measures "
-                           f"{', '.join(map(repr, self.means))}{near(name, self.query_ids)}")
+            alike = near(name, [*self.means, *self.query_ids[:1000]])
+            raise KeyError(f"{name!r} is neither a measure nor a query of this evaluation{alike}; its measures are "
+                           f"{', '.join(map(repr, self.means))}")
         return Named({one: float(column[row]) for one, column in self.values.items()}, self.means.asked)
 
     def __iter__(self) -> Iterator[str]:

@@ -443,6 +443,10 @@ cdef object raise_trouble(Parser* parser, str source):
         problem += " (strict=False accepts the line, as trec_eval does)"
     if parser.trouble == TROUBLE_COLUMNS and parser.qrels and columns == 5:
         problem += "; read_qrels(..., format='prefs') reads preferences"
+    if parser.trouble == TROUBLE_COLUMNS and start == parser.begin and columns == (6 if parser.qrels else 4):
+        problem += "; is this a run? Judgments come first" if parser.qrels else "; are these judgments? They come first"
+    elif parser.trouble == TROUBLE_COLUMNS and start > parser.begin and stop == parser.end:
+        problem += "; the file ends within this line: it may be cut off"
     raise ValueError(f"{source}, line {line_number(parser, start)}: {problem}: {shown(start, stop - start)!r}")
 
 
