@@ -145,7 +145,7 @@ _OPTIONS: tuple[Option, ...] = (
     ("--baseline", "RUN", "compare with this run: its file or tag (default: every pair)", {}),
     ("--names", "WHAT", "name runs by file (default) or by tag",
      {"choices": ("file", "tag"), "default": "file"}),
-    ("--caption", "TEXT", "caption of the table, in markdown and latex (default: none)", {"default": ""}),
+    ("--caption", "TEXT", "caption in markdown and latex: there LaTeX code (default: none)", {"default": ""}),
     ("--label", "NAME", "label of the table, in latex (default: none)", {"default": ""}),
     ("--tables", "WHICH", "with --compare: all tables (default), or board (default in latex)",
      {"choices": ("board", "all")}),

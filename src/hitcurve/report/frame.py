@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hitcurve.statistics.comparison import Comparison
 
-__all__ = ["definitions", "document", "drawn", "names_of", "picture", "section", "won"]
+__all__ = ["definitions", "document", "drawn", "first_names", "names_of", "picture", "section", "won"]
 
 # The colours of the page in light and in dark mode. Text has a contrast of at least 4.5 (WCAG AA).
 _COLOURS = {
@@ -182,8 +182,11 @@ def picture(drawing: Figure, number: int, caption: str) -> str:
 
 def names_of(files: Sequence[str]) -> str:
     """The names of the first files, without their folders."""
-    shown = ["standard input" if path == "-" else os.path.basename(path) for path in files[:3]]
-    return ", ".join(shown) + (", ..." if len(files) > 3 else "")
+    return first_names(["standard input" if path == "-" else os.path.basename(path) for path in files])
+
+
+def first_names(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
 
 
 def _file(path: str) -> list[str]:

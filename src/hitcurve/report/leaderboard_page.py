@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hitcurve._base.words import many
-from hitcurve.report.frame import definitions, document, drawn, names_of, section, won
+from hitcurve.report.frame import definitions, document, drawn, first_names, names_of, section, won
 from hitcurve.report.plot import new_figure
 from hitcurve.report.plot_queries import runs_pictures
 from hitcurve.shown.grid import Grid, number
@@ -65,7 +65,7 @@ def runs_page(runs: Runs, files: Sequence[str], command: Sequence[str], figures:
     body.append(definitions((name, text, "") for name, text in evaluations[0].definitions.items()))
     notes = dict.fromkeys([*warnings, *(note for one in evaluations for note in one.notes)])
     lead = f"{many(len(names), 'runs', ',')}, {queries(evaluations, ',')}, judgments of {names_of(files[:1])}"
-    return document(names_of(files[1:]), lead, notes, body, files, command, progress)
+    return document(first_names(runs.names), lead, notes, body, files, command, progress)
 
 
 def _strata(runs: Runs) -> Iterator[Grid]:
