@@ -5,6 +5,7 @@ import io
 import json
 import lzma
 import random
+import re
 
 import pytest
 
@@ -146,6 +147,30 @@ def test_near_names(capsys, arguments, said):
     assert said in error
 
 
+@pytest.mark.parametrize("digits", [0, 2, 4, 17])
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_digits_are_those_of_python(capsys, form, digits):
+    expected = python("mid.txt")
+    out = trec(capsys, "-m", "AP", "RR", "--baseline", "mid", "--format", form, "--digits", str(digits), "--tables",
+               "all")[1]  # fmt: skip
+    assert out.rstrip().endswith(getattr(expected, f"to_{form}")(digits=digits))
+    wide = getattr(expected, f"to_{form}")("wide", digits=digits).replace("system", "run", 1)
+    assert out.startswith(wide.replace("3 queries.", "3 queries; equal scores: docid."))
+
+
+@pytest.mark.parametrize("arguments", [("--digits", "2"), ("--digits", "2", "-q"), ("--compare", "--digits", "2"),
+                                       ("--compare", "--tables", "board"), ("--compare", "--tables", "all"), ("-q",),
+                                       ("--format", "csv", "--digits", "2"), ("--tables", "board"), ("--p", "t")])
+def test_a_terminal_takes_what_a_pipe_takes(capsys, monkeypatch, arguments):
+    """And prints the same, in bold and with colours."""
+    status, out, err = trec(capsys, "-m", "AP", "RR", *arguments)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    in_colour = trec(capsys, "-m", "AP", "RR", *arguments)
+    escapes = re.compile(r"\x1b\[[\d;]*m")
+    assert (in_colour[0], *(escapes.sub("", text) for text in in_colour[1:])) == (status, out, err)
+    assert "--digits" not in arguments or status == 2 or re.search(r" \d\.\d\d\b", out)
+
+
 def test_label_and_caption(capsys):
     out = trec(capsys, "-m", "AP", "--format", "latex", "--label", "tab:one")[1]
     assert out.startswith("\\begin{table}[ht]\n\\centering\n\\label{tab:one}\n")
@@ -199,6 +224,9 @@ def test_names_that_are_not_distinct_are_paths(capsys, tmp_path):
         (("--compare", "--format", "csv", "-q"), "-q and --compare are two tables, but --format csv"),
         (("--compare", "--seed", "-1"), "argument --seed: '-1' is not a whole number from 0 up"),
         (("--caption", "x"), "--caption needs --format markdown or latex"),
+        (("--digits", "3", "--format", "json"), "--digits needs --format table, markdown or latex"),
+        (("--digits", "18"), "argument --digits: 18 is too large: at most 17"),
+        (("--digits", "3", "--user-model", "RR"), "--user-model cannot be combined with --digits"),
         (("--label", "x", "--format", "markdown"), "--label needs --format latex"),
         (("--caption", "x", "--format", "latex", "-q"), "--caption and --label cannot be combined with -q"),
         (("--compare", "--seed", "1.5"), "argument --seed: '1.5' is not a whole number from 0 up"),

@@ -1,5 +1,6 @@
 """The page of runs: what stands in its tables is what the evaluations and the comparison hold."""
 
+import gzip
 import hashlib
 import re
 import sys
@@ -43,6 +44,17 @@ def written(capsys, tmp_path, *arguments, status=0):
     assert found.fetched == []
     assert "<second>" not in text
     return found
+
+
+def test_the_title_has_the_names_of_the_table(capsys, tmp_path, paths):
+    """The runs as they are called in the leaderboard, without the suffix of a compression. A page has four decimals."""
+    packed = tmp_path / "third.txt.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "third.txt").read_bytes()))
+    arguments = [*paths[:2], str(packed), "-m", "AP", "--sort", "AP", "--digits", "2"]
+    page = written(capsys, tmp_path, *arguments)
+    text = (tmp_path / "page.html").read_text()
+    assert "<title>third.txt, first.txt: hitcurve</title>" in text or "<title>first.txt, third.txt: hitcurve" in text
+    assert all(re.fullmatch(r"\d\.\d{4}", row[-1]) for row in page.tables[0][1:])
 
 
 def test_leaderboard(capsys, tmp_path, paths):

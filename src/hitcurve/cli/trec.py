@@ -35,6 +35,7 @@ from hitcurve.retrieval.frames import DUPLICATES, rows_as
 from hitcurve.retrieval.trec_eval import Entry, expand
 from hitcurve.shown.board import best_first
 from hitcurve.shown.grid import number
+from hitcurve.shown.printed import MOST_DIGITS
 from hitcurve.shown.progress import Progress
 
 if TYPE_CHECKING:
@@ -106,11 +107,12 @@ class _Columns(argparse.Action):
 
 
 _PAPER = ("markdown", "latex")
+_PRINTED = ("table", "terminal", *_PAPER)  # "terminal" is a table with colours
 _FORMS = ("table", "markdown", "latex", "trec", "csv", "json")
 _MISSING = {"choices": ("zero", "skip", "raise"), "default": "zero"}
 _EMPTY = {"choices": ("zero", "skip", "one", "raise"), "default": "zero"}
 _OPTIONS: tuple[Option, ...] = (
-    ("files", "QRELS RUN", "a file of judgments, then runs: text (.gz .xz .bz2 .zst too) or Parquet; - reads stdin",
+    ("files", "QRELS RUN", "judgments, then runs: text (.gz .xz .bz2 .zst), Parquet; -: stdin",
      {"nargs": "*", "default": ()}),
     ("-m", "MEASURE", "measures, such as nDCG@10, P.5,10, official, all_trec; repeatable "
      f"(default: {' '.join(_MEASURES)}; with --format trec: official)",
@@ -147,6 +149,8 @@ _OPTIONS: tuple[Option, ...] = (
      {"choices": ("file", "tag"), "default": "file"}),
     ("--caption", "TEXT", "caption in markdown and latex: there LaTeX code (default: none)", {"default": ""}),
     ("--label", "NAME", "label of the table, in latex (default: none)", {"default": ""}),
+    ("--digits", "N", "decimals in table, markdown and latex (default: 4)",
+     {"type": whole(0, most=MOST_DIGITS), "default": 4}),
     ("--tables", "WHICH", "with --compare: all tables (default), or board (default in latex)",
      {"choices": ("board", "all")}),
     ("--p", "WHICH", "p-value for the marks: holm (default), value, t, tukey, interval",
@@ -191,8 +195,9 @@ def _checked(options: argparse.Namespace) -> list[Entry]:
         (options.compare and form == "csv" and options.each,
          "-q and --compare are two tables, but --format csv prints a single table"),
         (options.resamples and not options.compare, "--resamples needs --compare"),
-        (options.tables and not (options.compare and form in ("table", *_PAPER)),
+        (options.tables and not (options.compare and form in _PRINTED),
          f"--tables needs --compare and --format table, {' or '.join(_PAPER)}"),
+        (options.digits != 4 and form not in _PRINTED, f"--digits needs --format table, {' or '.join(_PAPER)}"),
         (options.p != "p_holm" and not options.compare, "--p needs --compare"),
         (options.p != "p_holm" and form not in _PAPER and not options.report,
          f"--p needs --format {' or '.join(_PAPER)}, or --report: only these mark significance"),
@@ -222,8 +227,8 @@ def _no_user_model(options: argparse.Namespace) -> list[tuple[object, str]]:
     """Problems for `refuse`: what --user-model does not go with."""
     others = {"-m": options.measures, "--sort": options.sort, "--compare": options.compare, "--plot": options.plot,
               "--report": options.report, "--empty": options.empty != "zero", "--caption": options.caption,
-              "--label": options.label, f"-R {options.qrels_format}": options.qrels_format in _GROUPED,
-              "--format trec": options.format == "trec"}  # fmt: skip
+              "--label": options.label, "--digits": options.digits != 4, "--format trec": options.format == "trec",
+              f"-R {options.qrels_format}": options.qrels_format in _GROUPED}
     return [(options.user_model and given, f"--user-model cannot be combined with {name}")
             for name, given in others.items()]
 
@@ -288,7 +293,7 @@ def _run(options: argparse.Namespace) -> str:
         runs = Runs(
             names, evaluations, compared, options.sort.name if options.sort is not None else None,
             each=options.each, seed=options.seed, p=options.p, tables=options.tables, caption=options.caption,
-            label=options.label,
+            label=options.label, digits=options.digits,
         )  # fmt: skip
     with beside(options):
         if options.plot:

@@ -26,16 +26,16 @@ class Runs(Written):
 
     def __init__(self, names: list[str], evaluations: list[Evaluation], compared: Comparison | None = None,
                  first: str | None = None, *, each: bool = False, seed: int = 0, p: str = "p_holm",
-                 tables: str | None = None, caption: str = "", label: str = "") -> None:  # fmt: skip
+                 tables: str | None = None, caption: str = "", label: str = "", digits: int = 4) -> None:  # fmt: skip
         """`evaluations` have the same judgments and measures. `compared` is their comparison, made with `seed`.
 
         `first`: the measure that a picture or a page shows for each query. `each`: also print the values of each query.
         `p`: the p-value that decides which differences are significant. `tables`: "board" prints only the table of
-        means, "all" also prints the tables of the comparison.
+        means, "all" also prints the tables of the comparison. `digits`: the decimals in tables, but not on a page.
         """
         self.names, self.evaluations, self.compared, self.first = names, evaluations, compared, first
         self.each, self.seed, self.p, self.shown = each, seed, p, tables
-        self.caption, self.label = caption, label
+        self.caption, self.label, self.digits = caption, label, digits
         self.strata = strata_of(dict(zip(names, evaluations, strict=True)), None)
         self.lead = ["run", *["stratum"] * bool(self.strata)]  # the names of the columns before those of a query
 
@@ -88,19 +88,19 @@ class Runs(Written):
         if self.compared is not None and shown == "all":
             from hitcurve.statistics.comparison import tables_of
 
-            more = tables_of(self.compared)
+            more = tables_of(self.compared, self.digits)
         if form in ("markdown", "latex") and not each:
             if self.strata:
-                return [self.stacked(self.caption, self.label), *more]
-            return [self.board(self.caption, self.label), *more]
+                return [self.stacked(self.caption, self.label, self.digits), *more]
+            return [self.board(self.caption, self.label, self.digits), *more]
         measures = self.evaluations[0].means
-        digits = [printed_digits(record_of(measure)) for measure in measures]
+        digits = [printed_digits(record_of(measure), self.digits) for measure in measures]
         rows = [[*self.lead, *["query"] * each, *measures]]
         for lead, query, values in self._rows():
             rows.append([*lead, *[query] * each, *map(number, values, repeat(""), digits)])
         return [Grid(rows, len(self.lead) + each, foot=(self._foot(),)), *more]
 
-    def stacked(self, caption: str = "", label: str = "", *, best_first: bool = False) -> Grid:
+    def stacked(self, caption: str = "", label: str = "", digits: int = 4, *, best_first: bool = False) -> Grid:
         """The `board` of all queries, and below it that of each group of queries.
 
         `best_first`: the runs are in the order of the board of all queries.
@@ -114,7 +114,8 @@ class Runs(Written):
             from hitcurve.statistics.comparison import marks_of, parts_of
 
             tested = {group: marks_of(one, names, self.p, 0.05) for group, one in parts_of(self.compared).items()}
-        return stacked(parts, head="run", foot=foot, tested=tested)._replace(caption=caption, label=label)
+        grid = stacked(parts, digits, head="run", foot=foot, tested=tested)
+        return grid._replace(caption=caption, label=label)
 
     def best_first(self) -> tuple[list[int], str]:
         """The places of the runs, best first, and the measure: `first`, or the first that says which run is best."""
@@ -125,7 +126,7 @@ class Runs(Written):
         by = next((measure for measure, name in own.items() if self.first in (measure, name)), measures[0])
         return best_first([row[by] for row in means], record_of(own[by])), by
 
-    def board(self, caption: str = "", label: str = "", *, best_first: bool = False) -> Grid:
+    def board(self, caption: str = "", label: str = "", digits: int = 4, *, best_first: bool = False) -> Grid:
         """The table of means: a row for each run. Best values and significant differences are marked."""
         means, own = means_of(self.evaluations)
         names, found, by = self.names, None, ""
@@ -137,7 +138,8 @@ class Runs(Written):
 
             found = marks_of(self.compared, names, self.p, 0.05)
         foot = [f"{self._foot()}.", *_ordered(by)]
-        return board(names, means, found=found, names=own, head="run", foot=foot, caption=caption, label=label)
+        return board(names, means, digits=digits, found=found, names=own, head="run", foot=foot, caption=caption,
+                     label=label)  # fmt: skip
 
     def _foot(self) -> str:
         first = self.evaluations[0]

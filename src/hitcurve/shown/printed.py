@@ -11,9 +11,9 @@ from hitcurve._base.extras import frame_of
 from hitcurve.shown.grid import Grid, as_csv, as_json, rendered
 from hitcurve.shown.notebook import EVERY_ROW, shown
 
-__all__ = ["Printed", "Written", "as_utf8", "checked_digits", "columns_of_rows", "part_of_page"]
+__all__ = ["MOST_DIGITS", "Printed", "Written", "as_utf8", "checked_digits", "columns_of_rows", "part_of_page"]
 
-_MOST_DIGITS = 17  # enough for every double
+MOST_DIGITS = 17  # enough for every double
 _STYLE = """<style>
 .leaderboard .wide { overflow-x: auto; margin-bottom: 1em; } .leaderboard table { border-collapse: collapse; }
 .leaderboard th { border-bottom: 1px solid currentColor; } .leaderboard caption { text-align: left; }
@@ -25,8 +25,8 @@ _STYLE = """<style>
 
 def checked_digits(digits: Any) -> int:
     found = whole_number(digits, "digits")
-    if not 0 <= found <= _MOST_DIGITS:
-        raise ValueError(f"digits must be from 0 to {_MOST_DIGITS}, got {digits!r}")
+    if not 0 <= found <= MOST_DIGITS:
+        raise ValueError(f"digits must be from 0 to {MOST_DIGITS}, got {digits!r}")
     return found
 
 
