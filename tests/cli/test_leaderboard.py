@@ -103,6 +103,9 @@ def test_comparisons_for_programs_are_those_of_python(capsys, baseline, seed):
     rows = list(csv.DictReader(io.StringIO(trec(capsys, *arguments, "--format", "csv")[1])))
     cells = [{name: "" if value is None else str(value) for name, value in plain(row).items()} for row in expected.rows]
     assert rows == cells
+    assert "not_compared" not in made
+    more = json.loads(trec(capsys, "-m", "GMAP", "NumRet", *arguments, "--format", "json")[1])["comparison"]
+    assert (more.pop("not_compared"), more) == (["GMAP", "NumRet"], made)
     for form in ("markdown", "latex"):
         text = trec(capsys, *arguments, "--format", form, "--tables", "all")[1]
         assert text.rstrip().endswith(getattr(expected, f"to_{form}")())

@@ -494,7 +494,8 @@ def tree_of(found: Comparison, seed: Any) -> dict[str, Any]:
     counts = {name: getattr(found, name) for name in ("unit", "count", "left_out", "n_resamples", "n_bootstrap")}
     strata = {name: {"count": one.count, "left_out": one.left_out, **_listed(one)}
               for name, one in found.strata.items()}
-    return {**counts, "seed": seed, "confidence_level": found.confidence_level, **_listed(found),
+    without = {"not_compared": list(found.not_compared)} if found.not_compared else {}
+    return {**counts, "seed": seed, "confidence_level": found.confidence_level, **without, **_listed(found),
             **({"strata": strata} if strata else {})}  # fmt: skip
 
 
