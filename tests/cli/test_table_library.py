@@ -1,5 +1,6 @@
 """`hitcurve table --library`: compounds that left no row."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -79,6 +80,8 @@ def test_two_scores_with_different_failures_and_the_page(capsys, tmp_path):
     assert found[:2] == full[:2]
     assert full[0] == 0
     assert SAID in page.read_text()
+    for name in ("s.csv", "library.csv"):  # the files that the page is made of
+        assert hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() in page.read_text()
 
 
 def test_groups(capsys, tmp_path):

@@ -380,6 +380,7 @@ def _pictures(options: argparse.Namespace, found: Screen, made: Report, view: Us
                 made.warnings += save_picture(drawn_first, options.plot)
         if view is not None:
             pictures += groups_figures(made, view) if made.grouped and not lack else []
-            files = options.files if options.actives is None else [*options.files, options.actives]
+            listed = [] if _is_number(options.library) else options.library or []
+            files = list(dict.fromkeys([*options.files, *filter(None, [options.actives]), *listed]))
             page = table_page(made, view, found.num_rows, files, options.command, pictures, progress)
             write_page(options.report, page)
