@@ -366,6 +366,7 @@ def test_no_window_and_no_global_state():
         ({"a": CURVE}, ("pie",), ValueError, "kind='pie' is unknown: must be one of 'hits', 'precision-recall', 'roc'"),
         ({}, (), ValueError, "curves is empty"),
         ([CURVE], (), TypeError, "curves must be a mapping of names to HitCurve, got list"),
+        ({"a": hc.HitCurves([[1, 0]], [[2, 1]])}, ("roc",), TypeError, r"got HitCurves: pass one .* plot_evaluations$"),
         ({"a": [1, 0]}, (), TypeError, r"curves\['a'\] must be a HitCurve, got list"),
         ({"a": hc.HitCurve([0, 0], [1, 2])}, (), ValueError, r"curves\['a'\] has no relevant item"),
         ({"a": hc.HitCurve([1, 1], [1, 2])}, ("roc",), ValueError, r"curves\['a'\] has only relevant items"),

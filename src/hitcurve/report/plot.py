@@ -574,6 +574,8 @@ def _check(curves: _Curves, kind: str, k: int | None, gain: Any = "linear", log_
     for name, curve in curves.items():
         if not isinstance(curve, wanted):
             said = f": pass curve.at_level(1) for kind={kind!r}" if isinstance(curve, GainCurve) else ""
+            if isinstance(curve, HitCurves | GainCurves):
+                said = ": pass one of its curves, curves[i], or draw all with plot_evaluations"
             if isinstance(curve, SubtopicCurve):
                 said = ": call its method plot, which draws a line for each subtopic, or pass curve.subtopic(name)"
             raise TypeError(f"curves[{name!r}] must be a {wanted.__name__}, got {type(curve).__name__}{said}")
