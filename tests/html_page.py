@@ -29,7 +29,7 @@ class Page(HTMLParser):
             self.tables[-1].append([])
         elif tag in ("td", "th"):
             self.tables[-1][-1].append("")
-        elif tag in ("p", "summary"):
+        elif tag == "p":
             self.lines.append("")
         if tag != "meta":
             self.open.append(tag)
@@ -48,7 +48,7 @@ class Page(HTMLParser):
         inside = next((tag for tag in reversed(self.open) if tag not in ("b", "u", "sup", "small")), "")
         if inside in ("td", "th"):
             self.tables[-1][-1][-1] += data
-        elif inside in ("p", "summary"):
+        elif inside == "p":
             self.lines[-1] += data
         elif inside != "style" and data.strip():
             self.elsewhere.append(data)

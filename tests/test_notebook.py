@@ -24,7 +24,7 @@ def page(shown):
     text = shown._repr_html_()
     found = Page(text)
     assert all(len({len(row) for row in table}) == 1 for table in found.tables)
-    assert found.elsewhere == []
+    assert [one for one in found.elsewhere if not re.fullmatch(r"\d+ notes?", one)] == []  # what opens the notes
     assert len(text) < 12_000
     text.encode()
     return found
