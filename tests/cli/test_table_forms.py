@@ -93,7 +93,7 @@ def test_reports_count_none(capsys, tmp_path):
     (tmp_path / "t.csv").write_text("class,score\nactive,2\ninactive,1\n")
     out = run(capsys)[1]
     assert "Rows without a score: none." in out.splitlines()
-    assert "repeat an id" not in out  # ids were not read
+    assert out.count("Rows that repeat an id: not counted, because --id names no column of ids.") == 1
     found = json.loads(run(capsys, "--format", "json")[1])
     assert (found["missing_scores"], found["repeated_ids"]) == (0, None)
     assert "Rows that repeat an id: none." in run(capsys, "--id", "score")[1].splitlines()

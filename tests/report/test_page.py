@@ -243,7 +243,7 @@ def test_rows_are_counted(tmp_path, capsys):
     assert words.count("Rows without a score: none.") == 1
     assert words.count("Rows that repeat an id: 2 of 60, each ranked by itself.") == 2
     words = "".join(Page(page_of(tmp_path, capsys, ROWS, *arguments)).words)
-    assert words.count("Rows that repeat an id: not counted, because no column of ids was named.") == 2
+    assert words.count("Rows that repeat an id: not counted, because --id names no column of ids.") == 2
 
 
 def test_long_tables_are_folded():

@@ -521,7 +521,9 @@ def test_what_is_counted(tmp_path, name, more, nan_policy):
         assert counted.sentences()[0] == (
             f"Rows without a score: {missing} of 500, {fate}." if missing else "Rows without a score: none."
         )
-        assert len(counted.sentences()) == (1 if repeated is None else 2)
+        number = "not counted" if repeated is None else repeated
+        assert counted.sentences()[1].startswith(f"Rows that repeat an id: {number}")
+        assert len(counted.sentences()) == 2
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -147,8 +147,6 @@ def table_page(report: Report, view: Usual, num_rows: int, files: Sequence[str],
         body.append(section("Differences", *report.differences, *_won(report)))
     for score in report.scores:
         grids, sentences = view.section(report, score)
-        if score.counted is not None and score.counted.num_repeated is None:
-            sentences.append("Rows that repeat an id: not counted, because no column of ids was named.")
         title = f"{score.name} ({score.direction} is better)"
         body.append(section(title, score.counts(), *grids, " ".join(sentences)))
     what = "N: items. R: relevant items. h(k): relevant items among the first k."

@@ -49,7 +49,9 @@ class Counted(NamedTuple):
         repeated = f"Rows that repeat an id: {self.num_repeated or 0:,} of {self.num_rows:,}, {best}."
         if not self.num_repeated:
             repeated = "Rows that repeat an id: none."
-        return [*absent, *self.failures(), *missing, *[repeated] * (self.num_repeated is not None)]
+        if self.num_repeated is None:
+            repeated = "Rows that repeat an id: not counted, because --id names no column of ids."
+        return [*absent, *self.failures(), *missing, repeated]
 
     def failures(self) -> list[str]:
         """Sentences about compounds without a row, and about rows without a score, where there are any."""
