@@ -1,5 +1,8 @@
+import faulthandler
+import gc
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,33 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 os.environ.pop("FORCE_COLOR", None)
 os.environ["COLUMNS"] = "90"
 
+# A test that hangs for so many seconds: standard error gets the traceback of every thread. pytest's own
+# faulthandler_timeout starts and ends a thread for each test; this thread is started anew once a minute.
+HANGS, ANEW = 300, 60
+stderr, started = pytest.StashKey[int](), pytest.StashKey[float]()
+
+
+def pytest_configure(config):
+    config.stash[stderr] = os.dup(sys.__stderr__.fileno())
+
+
+def pytest_unconfigure(config):
+    faulthandler.cancel_dump_traceback_later()
+    os.close(config.stash[stderr])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    now, stash = time.monotonic(), item.config.stash
+    if now - stash.get(started, -ANEW) >= ANEW:
+        faulthandler.dump_traceback_later(HANGS + ANEW, file=stash[stderr])
+        stash[started] = now
+
+
+def pytest_collection_finish():
+    """What is collected stays to the end: a collection of garbage need not look at it again."""
+    gc.freeze()
+
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the tests marked slow too")
@@ -25,10 +55,10 @@ def pytest_addoption(parser):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--all") or "slow" in config.option.markexpr:
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
+    slow = {item for item in items if item.get_closest_marker("slow")}
     if slow:
-        config.hook.pytest_deselected(items=slow)
-        items[:] = [item for item in items if item not in set(slow)]
+        config.hook.pytest_deselected(items=[*slow])
+        items[:] = [item for item in items if item not in slow]
 
 
 @pytest.fixture(scope="session")
