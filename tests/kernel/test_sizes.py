@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from covering import covering
 
 import hitcurve as hc
 
-SIZES = range(1024)
+PARTS = 4  # each has every fourth size; a kind and a type of score have one of them in a run without the slow tests
+SIZES = [range(part, 1024, PARTS) for part in range(PARTS)]
 # Beyond the sizes at which a kernel changes its strategy or its block.
 LARGE = (2_047, 4_096, 20_001, 70_000)
 DTYPES = (
@@ -172,14 +174,17 @@ def check(curve, y_true, y_score, lower_is_better=False):
     assert curve.score.tolist() == expected[0].tolist()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_every_size(kind, dtype):
+def name_of(value):
+    return getattr(value, "__name__", None)
+
+
+@pytest.mark.parametrize(("kind", "dtype", "sizes"), covering(KINDS, DTYPES, SIZES), ids=name_of)
+def test_every_size(kind, dtype, sizes):
     rng = np.random.default_rng(7)
-    for n in SIZES:
+    for n in sizes:
         y_score = kind(rng, n, dtype)
         y_true = labels(rng, n, kind)
-        given = y_true.astype(LABEL_DTYPES[n % len(LABEL_DTYPES)])
+        given = y_true.astype(LABEL_DTYPES[n // PARTS % len(LABEL_DTYPES)])
         try:
             check(hc.HitCurve(given, y_score), y_true, y_score)
         except AssertionError as error:
@@ -200,9 +205,11 @@ def test_large(kind, dtype):
             check(hc.HitCurve(y_true, y_score), y_true, y_score)
 
 
-@pytest.mark.parametrize("strategy", ["compare", "search", "buckets", "parts", "throw"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+STRATEGIES = ("compare", "search", "buckets", "parts", "throw")
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "strategy"), covering(KINDS, ["float32", "float64", "int64"], STRATEGIES), ids=name_of)
 def test_every_strategy(kind, dtype, strategy):
     """Each way to count, also where it would not be chosen."""
     rng = np.random.default_rng(14)
@@ -228,9 +235,8 @@ def test_rows_read_together(dtype):
             assert hc.mean_average_precision(y_true, y_score, offsets=[0, 3 * rows], **options) == wanted, rows
 
 
-@pytest.mark.parametrize("policy", ["worst", "omit"])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    ("kind", "dtype", "policy"), covering(KINDS, ["float32", "float64", "int64"], ["worst", "omit"]), ids=name_of)
 def test_many_relevant(kind, dtype, policy):
     """What is chosen for many relevant items, by any number of workers, has the bits of a search."""
     rng = np.random.default_rng(17)
