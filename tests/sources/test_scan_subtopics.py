@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from blocks import SOURCES, batches, rows_as, written
+from covering import covering
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,10 +88,9 @@ def source_of(name, folder, level, score, group=None):
     return rows_as(name, folder, [level, score, *groups.values()], columns, row_group_size=700), how
 
 
-@pytest.mark.parametrize("kept", ["memory", "disk"])
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("name", SOURCES)
-def test_every_source_gives_the_curve_of_the_rows(name, workers, kept, rows, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "workers", "kept", "lower"), covering(SOURCES, [1, 3], ["memory", "disk"], [False, True]))
+def test_every_source_gives_the_curve_of_the_rows(name, workers, kept, lower, rows, tmp_path, monkeypatch):
     from hitcurve.sources import scanning, tables
 
     pytest.importorskip("pyarrow")  # of groups
@@ -101,14 +101,13 @@ def test_every_source_gives_the_curve_of_the_rows(name, workers, kept, rows, tmp
     if name in ("csv", "smi"):
         score = score.astype(np.float64)
     missing = [[0, 4, 0], [0, 0, 0], [1, 1, 0.5]]
-    for lower in (False, True):
-        how = {"lower_is_better": lower, "workers": workers}
-        source, columns = source_of(name, tmp_path, level, score)
-        expected = hc.SubtopicCurve(level, score, subtopics=NAMES, unretrieved=missing, lower_is_better=lower)
-        same(hc.scan(source, unretrieved=missing, **columns, **how), expected)
-        source, columns = source_of(name, tmp_path, level, score, group)
-        expected = hc.SubtopicCurves(level, score, qid=group, subtopics=NAMES, lower_is_better=lower)
-        same(hc.scan(source, **columns, **how), expected)
+    how = {"lower_is_better": lower, "workers": workers}
+    source, columns = source_of(name, tmp_path, level, score)
+    expected = hc.SubtopicCurve(level, score, subtopics=NAMES, unretrieved=missing, lower_is_better=lower)
+    same(hc.scan(source, unretrieved=missing, **columns, **how), expected)
+    source, columns = source_of(name, tmp_path, level, score, group)
+    expected = hc.SubtopicCurves(level, score, qid=group, subtopics=NAMES, lower_is_better=lower)
+    same(hc.scan(source, **columns, **how), expected)
 
 
 @pytest.mark.parametrize("name", ["parquet", "csv", "tuples"])
@@ -192,7 +191,7 @@ def test_nothing_to_rank():
 @pytest.mark.parametrize("way", ["twice", "sorted", "groups"])
 def test_memory_is_bounded(kind, way):
     rng = np.random.default_rng(0)
-    number = 100_000
+    number = 30_000
     score = -np.sort(-rng.random(number))
     level = np.stack([score * 50_021 % 1, score * 7_919 % 1], 1) if kind[0] == "a" else rng.choice([1, 2], (number, 2))
     group = np.arange(number) // 100
