@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from blocks import SOURCES, batches, rows_as, written
+from covering import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from waiting import Announced
@@ -215,10 +216,9 @@ def source_of(name, folder, level, score, group=None):
     return rows_as(name, folder, [level, score, *groups.values()], {"grade": level, "score": score} | groups), how
 
 
-@pytest.mark.parametrize("kept", ["memory", "disk"])
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("name", SOURCES)
-def test_scans_of_levels_are_exact(name, workers, kept, rows, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("name", "workers", "kept", "lower"), covering(SOURCES, [1, 3], ["memory", "disk"], [False, True]))
+def test_scans_of_levels_are_exact(name, workers, kept, lower, rows, tmp_path, monkeypatch):
     from hitcurve.sources import scanning, tables
 
     pytest.importorskip("pyarrow")  # of groups
@@ -229,16 +229,15 @@ def test_scans_of_levels_are_exact(name, workers, kept, rows, tmp_path, monkeypa
     if name in ("csv", "smi"):
         score = score.astype(np.float64)
     missing = [4, 0.5]
-    for lower in (False, True):
-        source, how = source_of(name, tmp_path, level, score)
-        how |= {"lower_is_better": lower, "workers": workers}
-        expected = hc.GainCurve(level, score, unretrieved=missing, lower_is_better=lower)
-        same(hc.scan(source, unretrieved=missing, **how), expected)
-        source, how = source_of(name, tmp_path, level, score, group)
-        curves = hc.scan(source, **how, lower_is_better=lower, workers=workers)
-        expected = hc.GainCurves(level, score, qid=group, lower_is_better=lower)
-        assert curves == expected
-        assert curves.ndcg([3, 10]).tobytes() == expected.ndcg([3, 10]).tobytes()
+    source, how = source_of(name, tmp_path, level, score)
+    how |= {"lower_is_better": lower, "workers": workers}
+    expected = hc.GainCurve(level, score, unretrieved=missing, lower_is_better=lower)
+    same(hc.scan(source, unretrieved=missing, **how), expected)
+    source, how = source_of(name, tmp_path, level, score, group)
+    curves = hc.scan(source, **how, lower_is_better=lower, workers=workers)
+    expected = hc.GainCurves(level, score, qid=group, lower_is_better=lower)
+    assert curves == expected
+    assert curves.ndcg([3, 10]).tobytes() == expected.ndcg([3, 10]).tobytes()
 
 
 @pytest.mark.parametrize("name", ["parquet", "csv", "tuples"])
