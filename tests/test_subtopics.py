@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference
 import register
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,28 +101,32 @@ def test_weights_of_subtopics(method, weights):
         np.testing.assert_array_equal(found[q], getattr(curve, method)([2, 5], weights=each[q]))
 
 
-@pytest.mark.parametrize("fade", ["alpha_dcg", "err_ia", "nrbp"])
-@pytest.mark.parametrize("alpha", [0.0, 1e-9, 0.001, 0.5, 1.0])
-def test_large_tie_groups(fade, alpha):
+LARGE_GROUPS = (
+    *((300, 7, 3, None), (4200, 3, 0, None), (4200, 20, 11, 4000)),
+    *((6000, 2500, 2, None), (5000, 4999, 0, 4990)),
+)
+FADES = ("alpha_dcg", "err_ia", "nrbp")
+
+
+@pytest.mark.parametrize(("alpha", "group", "fade"), covering([0.0, 1e-9, 0.001, 0.5, 1.0], LARGE_GROUPS, FADES))
+def test_large_tie_groups(alpha, group, fade):
     """The mean over the orders of a group, from the chance to reach each place, with 50 digits."""
-    mp = reference.mp
-    for n, m, above, k in ((300, 7, 3, None), (4200, 3, 0, None), (4200, 20, 11, 4000),
-                           (6000, 2500, 2, None), (5000, 4999, 0, 4990)):  # fmt: skip
-        labels, scores = np.zeros((n + above, 1), np.uint8), np.zeros(n + above)
-        scores[:above] = np.arange(above, 0, -1)
-        labels[:1] = above > 0
-        labels[above : above + m] = 1
-        q, total = 1 - mp.mpf(alpha), mp.mpf(1 if above else 0)
-        last = min(n, n if k is None else k - above)
-        for place, chance in enumerate(means_of_powers(n, m, q, last), 1):
-            rank = above + place
-            shrink = {"err_ia": "rank", "alpha_dcg": "log"}.get(fade)
-            shrink = mp.mpf(0.9) ** (rank - 1) if shrink is None else reference.mpf(reference.faded(shrink, rank))
-            total += (q if above else 1) * mp.mpf(m) / n * chance * shrink
-        total *= {"alpha_dcg": 1, "err_ia": mp.mpf(alpha), "nrbp": 1 - q * mp.mpf(0.9)}[fade]
-        curve = hc.SubtopicCurve(labels, scores)
-        found = getattr(curve, fade)(k, alpha=alpha, **({"beta": 0.9} if fade == "nrbp" else {}))
-        assert found == pytest.approx(float(total), rel=3e-14), (n, m, above, k)
+    mp, (n, m, above, k) = reference.mp, group
+    labels, scores = np.zeros((n + above, 1), np.uint8), np.zeros(n + above)
+    scores[:above] = np.arange(above, 0, -1)
+    labels[:1] = above > 0
+    labels[above : above + m] = 1
+    q, total = 1 - mp.mpf(alpha), mp.mpf(1 if above else 0)
+    last = min(n, n if k is None else k - above)
+    for place, chance in enumerate(means_of_powers(n, m, q, last), 1):
+        rank = above + place
+        shrink = {"err_ia": "rank", "alpha_dcg": "log"}.get(fade)
+        shrink = mp.mpf(0.9) ** (rank - 1) if shrink is None else reference.mpf(reference.faded(shrink, rank))
+        total += (q if above else 1) * mp.mpf(m) / n * chance * shrink
+    total *= {"alpha_dcg": 1, "err_ia": mp.mpf(alpha), "nrbp": 1 - q * mp.mpf(0.9)}[fade]
+    curve = hc.SubtopicCurve(labels, scores)
+    found = getattr(curve, fade)(k, alpha=alpha, **({"beta": 0.9} if fade == "nrbp" else {}))
+    assert found == pytest.approx(float(total), rel=3e-14)
 
 
 @reference.remembered
