@@ -111,6 +111,16 @@ def case(request):
     return hc.HitCurve.from_table(None, above, tied, hits, num_items=n), rows, n, int(sum(row[2] for row in rows))
 
 
+def by_reading(test):
+    """The test with each reading of ties: pytest takes longer to start a test than most of these take."""
+
+    def with_each(case):
+        for ties in READINGS:
+            test(case, ties)
+
+    return with_each
+
+
 def real(x):
     """A fraction or a number, with all digits."""
     x = Fraction(x)
@@ -204,14 +214,14 @@ def test_closed_forms(items, relevant):
     assert abs(mean_reciprocal_rank(c, size, r) - real(ref.reciprocal_rank(rank))) < 1e-40
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_average_precision(case, ties):
     curve, rows, _, R = case
     expected = precision_sum(rows, ties) / R if R else float("nan")
     close(curve.average_precision(ties=ties), expected, WITHIN["AP"])
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_average_precision_at_k(case, ties):
     curve, rows, n, R = case
     for k in cutoffs(rows, n):
@@ -259,7 +269,7 @@ def ways(n, m):
     return mp.exp(mp.loggamma(n + 1) - mp.loggamma(m + 1) - mp.loggamma(n - m + 1))
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_trapezoid(case, ties):
     curve, rows, _, R = case
     total = mp.mpf(0)
@@ -283,7 +293,7 @@ def test_trapezoid(case, ties):
     close(curve.average_precision(ties=ties, interpolation="trapezoid"), expected, WITHIN["interpolated AP"])
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_continuous(case, ties):
     curve, rows, _, R = case
     total = mp.mpf(0)
@@ -322,7 +332,7 @@ def test_envelope_of_the_groups(case, interpolation):
     )
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_cutoffs(case, ties):
     curve, rows, n, R = case
     for k in cutoffs(rows, n):
@@ -434,13 +444,13 @@ def roc_auc(rows, n, ties):
     return total / (R * (n - R))
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_roc_auc(case, ties):
     curve, rows, n, _ = case
     close(curve.roc_auc(ties=ties), roc_auc(rows, n, ties), WITHIN["ROC AUC"])
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_mean_rank(case, ties):
     """The share of pairs in the wrong order says how many items lie above a relevant one."""
     curve, rows, n, R = case
@@ -450,34 +460,37 @@ def test_mean_rank(case, ties):
     close(curve.mean_percentile_rank(ties=ties), share if R else float("nan"), WITHIN["mean percentile rank"])
 
 
-@pytest.mark.parametrize("max_fpr", [1e-9, 0.1, 0.5, 1 / 3, 0.99999999, 1 - 1e-12, 1 - 2**-53, 1.0, 1e-300])
-def test_partial_roc_auc(case, max_fpr):
+MOST = (1e-9, 0.1, 0.5, 1 / 3, 0.99999999, 1 - 1e-12, 1 - 2**-53, 1.0, 1e-300)
+
+
+def test_partial_roc_auc(case):
     curve, rows, n, R = case
-    if not 0 < R < n:
-        assert all(isnan(curve.roc_auc(max_fpr=max_fpr, ties=ties)) for ties in READINGS)
-        return
-    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
-    for ties in READINGS:
+    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R) if 0 < R < n else None
+    for max_fpr, ties in product(MOST, READINGS):
+        read = {"max_fpr": max_fpr, "ties": ties}
+        if rank is None:
+            assert isnan(curve.roc_auc(**read)), read
+            continue
         expected = ref.partial_roc_area_by_group(rank, ref.decimal(max_fpr), ties=ties)
-        value = curve.roc_auc(max_fpr=max_fpr, standardize=False, ties=ties)
-        close(value, expected, WITHIN["ROC AUC up to a rate"], ties=ties)
-        expected = ref.roc_auc_by_group(rank, max_fpr=max_fpr, ties=ties)
-        close(curve.roc_auc(max_fpr=max_fpr, ties=ties), expected, WITHIN["ROC AUC up to a rate"], ties=ties)
+        close(curve.roc_auc(**read, standardize=False), expected, WITHIN["ROC AUC up to a rate"], **read)
+        expected = ref.roc_auc_by_group(rank, **read)
+        close(curve.roc_auc(**read), expected, WITHIN["ROC AUC up to a rate"], **read)
 
 
-@pytest.mark.parametrize(
-    "low, high",
-    [(0.1, 0.2), (0.0, 0.25), (0.9, 1.0), (1e-9, 1e-3), (1 / 4, 1 / 3), (0.5, 0.5 + 2**-50), (1 - 2**-53, 1.0),
-     (0.3, 0.30000001), (1e-300, 1e-200), (0.1 - 2**-56, 0.1), (0.0, 1.0), (2**-62, 0.99999999)],
-)  # fmt: skip
-def test_roc_auc_between_rates(case, low, high):
+RATES = (
+    *((0.1, 0.2), (0.0, 0.25), (0.9, 1.0), (1e-9, 1e-3), (1 / 4, 1 / 3), (0.5, 0.5 + 2**-50), (1 - 2**-53, 1.0)),
+    *((0.3, 0.30000001), (1e-300, 1e-200), (0.1 - 2**-56, 0.1), (0.0, 1.0), (2**-62, 0.99999999)),
+)
+
+
+def test_roc_auc_between_rates(case):
     curve, rows, n, R = case
-    for kind, ties in product(("fpr", "tpr"), READINGS):
+    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R) if 0 < R < n else None
+    for (low, high), kind, ties in product(RATES, ("fpr", "tpr"), READINGS):
         read = {f"min_{kind}": low, f"max_{kind}": high, "ties": ties}
-        if not 0 < R < n:
+        if rank is None:
             assert isnan(curve.roc_auc(**read)) and isnan(curve.roc_auc(**read, standardize=False)), read
             continue
-        rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
         expected = ref.roc_auc_by_group(rank, **read, standardize=False)
         close(curve.roc_auc(**read, standardize=False), expected, WITHIN["ROC AUC up to a rate"], **read)
         # Next to 0 the correction subtracts equal numbers.
@@ -485,24 +498,26 @@ def test_roc_auc_between_rates(case, low, high):
         close(curve.roc_auc(**read), expected, WITHIN["ROC AUC up to a rate"], 1e-15, **read)
 
 
-@pytest.mark.parametrize(
-    "min_fpr, max_fpr",
-    [(0.001, 1.0), (1e-9, 1.0), (0.5, 1.0), (0.001, 0.1), (1e-9, 1e-3), (1 / 4, 1 / 3), (5e-324, 1.0), (1e-300, 1e-200),
-     (0.5, 0.5 + 2**-50), (1 - 2**-53, 1.0), (0.3, 0.30000001), (2**-62, 2**-61), (0.1 - 2**-56, 0.1)],
-)  # fmt: skip
-def test_log_auc(case, min_fpr, max_fpr):
+FROM_AND_TO = (
+    *((0.001, 1.0), (1e-9, 1.0), (0.5, 1.0), (0.001, 0.1), (1e-9, 1e-3), (1 / 4, 1 / 3), (5e-324, 1.0)),
+    *((1e-300, 1e-200), (0.5, 0.5 + 2**-50), (1 - 2**-53, 1.0), (0.3, 0.30000001), (2**-62, 2**-61)),
+    (0.1 - 2**-56, 0.1),
+)
+
+
+def test_log_auc(case):
     curve, rows, n, R = case
-    if not 0 < R < n:
-        assert all(isnan(curve.log_auc(min_fpr, ties=ties)) for ties in READINGS)
-        return
-    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R)
-    low, high = Fraction(min_fpr), Fraction(max_fpr)
-    for ties in READINGS:
-        read = {"max_fpr": max_fpr, "ties": ties}
-        share = ref.log_auc_by_group(rank, min_fpr, **read)
-        close(curve.log_auc(min_fpr, **read), share, WITHIN["log AUC"], ties=ties)
+    rank = ref.from_table(*map(list, zip(*rows, strict=True)), n, R) if 0 < R < n else None
+    for (min_fpr, max_fpr), ties in product(FROM_AND_TO, READINGS):
+        read = {"min_fpr": min_fpr, "max_fpr": max_fpr, "ties": ties}
+        if rank is None:
+            assert isnan(curve.log_auc(**read)), read
+            continue
+        low, high = Fraction(min_fpr), Fraction(max_fpr)
+        share = ref.log_auc_by_group(rank, **read)
+        close(curve.log_auc(**read), share, WITHIN["log AUC"], **read)
         adjusted = share - real(high - low) / mp.log(real(high / low))
-        close(curve.log_auc(min_fpr, **read, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"], ties=ties)
+        close(curve.log_auc(**read, adjusted=True), adjusted, 0, WITHIN["adjusted log AUC"], **read)
 
 
 def geometric(alpha, n, c, m):
@@ -514,27 +529,27 @@ def geometric(alpha, n, c, m):
 ALPHAS = (1e-9, 1e-3, 1.0, 20.0, 321.9, 5000.0, 1e5)
 
 
-@pytest.mark.parametrize("ties", READINGS[:3])
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_rie_and_bedroc(case, ties, alpha):
+def test_rie_and_bedroc(case):
     curve, rows, n, R = case
-    if R == 0:
-        assert isnan(curve.rie(alpha, ties=ties)) and isnan(curve.bedroc(alpha, ties=ties))
-        return
-    total = mp.mpf(0)
-    for c, size, r in rows:
-        if ties == "expected":
-            total += geometric(alpha, n, c, size) * r / size
-        else:
-            total += geometric(alpha, n, c if ties == "best" else c + size - r, r)
-    close(curve.rie(alpha, ties=ties), total / R / (geometric(alpha, n, 0, n) / n), WITHIN["RIE"])
-    if n == R:
-        assert isnan(curve.bedroc(alpha, ties=ties))
-        return
-    low, high = geometric(alpha, n, n - R, R), geometric(alpha, n, 0, R)
-    value = curve.bedroc(alpha, ties=ties)
-    close(value, (total - low) / (high - low), WITHIN["BEDROC"], 1e-290)
-    assert 0 <= value <= 1
+    for alpha, ties in product(ALPHAS, READINGS[:3]):
+        read = {"alpha": alpha, "ties": ties}
+        if R == 0:
+            assert isnan(curve.rie(**read)) and isnan(curve.bedroc(**read)), read
+            continue
+        total = mp.mpf(0)
+        for c, size, r in rows:
+            if ties == "expected":
+                total += geometric(alpha, n, c, size) * r / size
+            else:
+                total += geometric(alpha, n, c if ties == "best" else c + size - r, r)
+        close(curve.rie(**read), total / R / (geometric(alpha, n, 0, n) / n), WITHIN["RIE"], **read)
+        if n == R:
+            assert isnan(curve.bedroc(**read)), read
+            continue
+        low, high = geometric(alpha, n, n - R, R), geometric(alpha, n, 0, R)
+        value = curve.bedroc(**read)
+        close(value, (total - low) / (high - low), WITHIN["BEDROC"], 1e-290, **read)
+        assert 0 <= value <= 1, read
 
 
 def test_bedroc_tends_to_roc_auc(case):
@@ -553,7 +568,7 @@ def test_chance_and_minimum(case):
     close(curve.minimum(), precision_sum([(0, n, R)], "worst") / R, WITHIN["minimum"])
 
 
-@pytest.mark.parametrize("ties", READINGS)
+@by_reading
 def test_normalized_average_precision(case, ties):
     curve, rows, n, R = case
     value = curve.normalized_average_precision(ties=ties)
