@@ -446,23 +446,24 @@ TAKE = {
 MEASURES = {"evaluate": "runs", "HitCurves.mean": "", "GainCurves.mean": "", "HitCurve": "ranking", "mean_ndcg": "nDCG"}
 
 
-@pytest.mark.parametrize("called", TAKE)
 @pytest.mark.parametrize("name", hc.PRESETS)
-def test_a_preset_of_another_measure_is_an_error(name, called):
+def test_a_preset_of_another_measure_is_an_error(name):
     """With every function that takes presets: a number of the right measure, or an error that names a keyword."""
-    preset, (measure, call) = hc.PRESETS[name], TAKE[called]
+    preset = hc.PRESETS[name]
     right = preset.function
-    try:
-        value = call(**preset)
-    except (TypeError, ValueError) as error:
-        assert called != right
-        # HitCurves.mean and GainCurves.mean without a measure, or with that of the other.
-        if "takes exactly 2 positional" not in str(error) and "with levels: use hitcurve.GainCurve" not in str(error):
-            assert any(key in str(error) for key in preset)
-        return
-    ours = MEASURES.get(right, "AP")
-    assert measure == ours or (ours, measure) == ("ranking", "AP")  # whose function makes a HitCurve
-    assert called != right or not isinstance(value, float) or value > 0
+    for called, (measure, call) in TAKE.items():
+        try:
+            value = call(**preset)
+        except (TypeError, ValueError) as error:
+            said = str(error)
+            assert called != right, said
+            # HitCurves.mean and GainCurves.mean without a measure, or with that of the other.
+            if "takes exactly 2 positional" not in said and "with levels: use hitcurve.GainCurve" not in said:
+                assert any(key in said for key in preset), (called, said)
+            continue
+        ours = MEASURES.get(right, "AP")
+        assert measure == ours or (ours, measure) == ("ranking", "AP"), called  # whose function makes a HitCurve
+        assert called != right or not isinstance(value, float) or value > 0, called
 
 
 @pytest.mark.parametrize("name", hc.PRESETS)
