@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import register
 import routes
+from covering import covering
 from waiting import until
 
 import hitcurve as hc
@@ -90,6 +91,9 @@ def spark(master):
         "spark.scheduler.minRegisteredResourcesRatio": "1",
         "spark.scheduler.maxRegisteredResourcesWaitingTime": "120s",
         "spark.cores.max": "2",
+        "spark.python.daemon.module": "spark_daemon",
+        # The compiler that optimizes took half of the time of these tests.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.speculation": "true",
         "spark.speculation.quantile": "0.4",
         "spark.ui.enabled": "false",
@@ -236,55 +240,59 @@ def test_bad_columns_and_rows(frame):
 
 @pytest.fixture(scope="module")
 def docked(spark, items):
-    """(rows, library with labels, levels and queries) as DataFrames, and the scores that are NaN without a row."""
-    y, s, q = items
-    there = np.random.default_rng(8).random(N) < 0.9 - 0.2 * y
-    ids = [f"c{at}" for at in range(N)]
+    """(rows, library with labels, levels and queries) as DataFrames, and labels, scores (NaN without row), queries."""
+    y, s, q = (column[items[2] < 40] for column in items)
+    there = np.random.default_rng(8).random(len(y)) < 0.9 - 0.2 * y
+    ids = [f"c{at}" for at in range(len(y))]
     table = pa.table({"id": ids, "y": y, "s": s, "i": (1000 * s).astype(np.int32), "q": q, "grade": 2 * y.astype(int)})
     rows = spark.createDataFrame(table.filter(pa.array(there))).repartition(3).cache()
-    return rows, spark.createDataFrame(table.select(["id", "y", "q", "grade"])).cache(), np.where(there, s, np.nan)
+    library = spark.createDataFrame(table.select(["id", "y", "q", "grade"])).cache()
+    return rows, library, (y, np.where(there, s, np.nan), q)
 
 
 @pytest.mark.parametrize("column", ["s", "i"])
-def test_items_of_a_library_without_a_row_rank_last(docked, items, column):
+def test_items_of_a_library_without_a_row_rank_last(docked, column):
     from hitcurve.spark import gain_curve, hit_curve
 
-    rows, library, s = docked
-    y = items[0]
+    rows, library, (y, s, _) = docked
     s = s if column == "s" else np.trunc(1000 * s)
     expected = hc.HitCurve(y, s, nan_policy="worst")
-    assert hit_curve(rows, "y", column, library=N, num_actives=int(y.sum())) == expected
+    assert hit_curve(rows, "y", column, library=len(y), num_actives=int(y.sum())) == expected
     assert hit_curve(rows, "y", column, library=library, id="id") == expected
     assert hit_curve(rows, "y", column, library=library.drop("y"), num_actives=int(y.sum()), id="id") == expected
     assert gain_curve(rows, "grade", column, library=library, id="id") == hc.GainCurve(2 * y, s, nan_policy="worst")
 
 
 # None of the 12 queries is large; two are, of 214 and 215 items; all are.
-@pytest.mark.parametrize("max_query", [None, 208, pytest.param(150, marks=pytest.mark.slow)])
-def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, items, max_query):
+@pytest.mark.parametrize(("kind", "column", "max_query"), [
+    *covering(["hits", "levels"], ["s", "i"], [None, 208]),
+    *(pytest.param(kind, column, 150, marks=pytest.mark.slow) for kind in ("hits", "levels") for column in "si"),
+])  # fmt: skip
+def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind, column, max_query):
     from hitcurve.spark import gain_curves, hit_curves
 
-    rows, library, s = docked
-    y, _, q = items
-    names = ["AP", "EF@5%", "BEDROC(20)", "ROCAUC"]
+    rows, library, (y, s, q) = docked
     few = np.flatnonzero(q < 12)
-    rows, library = rows.where("q < 12"), library.where("q < 12 or q = 50")
-    expected = hc.HitCurves(y[few], s[few], qid=q[few], nan_policy="worst")
+    rows, library = rows.where("q < 12"), library.where("q < 12 or q = 30")
+    y, s, q = y[few], s[few] if column == "s" else np.trunc(1000 * s[few]), q[few]
+    if kind == "hits":
+        make, label, names = hit_curves, "y", ["AP", "EF@5%", "BEDROC(20)", "ROCAUC"]
+        expected = hc.HitCurves(y, s, qid=q, nan_policy="worst")
+    else:
+        make, label, names = gain_curves, "grade", ["nDCG", "AP"]
+        expected = hc.GainCurves(2 * y, s, qid=q, nan_policy="worst")
     if max_query is not None:
         assert np.sum(expected.num_items > max_query) == {208: 2, 150: 12}[max_query]
-    for column, policy in (("s", "raise"), ("i", "worst")):
-        options = {"library": library, "id": "id", "max_query": max_query, "nan_policy": policy}
-        found = hit_curves(rows, "q", "y", column, names, **options).orderBy("q").toArrow()
-        assert found.column("q").to_pylist() == expected.qid.tolist()
-        assert found.column("num_items").to_pylist() == expected.num_items.tolist()
-        for name in names:
-            np.testing.assert_array_equal(found.column(name).to_numpy(), parse(name)(expected))
-    found = gain_curves(rows, "q", "grade", "s", ["nDCG"], library=library, id="id", max_query=max_query)
-    expected = hc.GainCurves(2 * y[few], s[few], qid=q[few], nan_policy="worst")
-    np.testing.assert_array_equal(found.orderBy("q").toArrow().column("nDCG").to_numpy(), expected.ndcg())
+    policy = {"s": "raise", "i": "worst"}[column]
+    options = {"library": library, "id": "id", "max_query": max_query, "nan_policy": policy}
+    found = make(rows, "q", label, column, names, **options).orderBy("q").toArrow()
+    assert found.column("q").to_pylist() == expected.qid.tolist()
+    assert found.column("num_items").to_pylist() == expected.num_items.tolist()
+    for name in names:
+        np.testing.assert_array_equal(found.column(name).to_numpy(), parse(name)(expected))
 
 
-def test_a_library_that_does_not_fit(docked, items):
+def test_a_library_that_does_not_fit(docked):
     from pyspark.sql import functions as F
 
     from hitcurve.spark import gain_curve, hit_curve, hit_curves
