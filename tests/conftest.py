@@ -10,11 +10,11 @@ from hypothesis import settings
 
 from hitcurve._base import workers as _workers
 
-# No deadline: the exact twin is slow by design. Derandomized: the ordinary run is the same every time; a search for
-# new examples is a run with HYPOTHESIS_PROFILE=explore.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
+# No deadline: the exact twin is slow by design. Derandomized: a run is the same every time, with more examples under
+# --all; a search for new examples is a run with HYPOTHESIS_PROFILE=explore.
+settings.register_profile("ordinary", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("all", deadline=None, derandomize=True, max_examples=300)
 settings.register_profile("explore", deadline=None, max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # What some runners set: the tests compare texts.
 os.environ.pop("FORCE_COLOR", None)
@@ -27,6 +27,7 @@ stderr, started = pytest.StashKey[int](), pytest.StashKey[float]()
 
 
 def pytest_configure(config):
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("all" if config.getoption("--all") else "ordinary"))
     config.stash[stderr] = os.dup(sys.__stderr__.fileno())
 
 

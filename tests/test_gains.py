@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import interrupted, interrupted_after, with_timer
 
@@ -53,7 +53,6 @@ def near(found, wanted, tolerance=1e-14):
 small = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6)
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     small,
     st.booleans(),
@@ -75,7 +74,6 @@ def test_all_orders(items, lower, k, gain, discount, unretrieved):
         assert near(curve.rbp(k, p=0.7, relevance_level=2, ties=ties), ref.rbp(query, k, p=0.7, rel=2, ties=ties))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0, 0.001, 0.3, 1, 1.5, 2]), st.integers(0, 2)), min_size=1, max_size=6),
     st.booleans(),

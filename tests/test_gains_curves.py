@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference as ref
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_gains import orders
 
@@ -31,7 +31,6 @@ def every_curve(levels, scores, lower, gain):
 READ = {"expected": lambda values: sum(values) / len(values), "best": max, "worst": min}
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=6),
     st.booleans(),
@@ -56,7 +55,6 @@ def test_all_orders(items, lower, gain, unretrieved):
     assert points.items[-1] == len(falling)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), max_size=60), st.sampled_from(list(READ)))
 def test_of_one_level_it_is_the_hit_curve(items, ties):
     flags, scores = [flag for flag, _ in items], [score for _, score in items]
@@ -65,7 +63,6 @@ def test_of_one_level_it_is_the_hit_curve(items, ties):
     assert points.gain.tolist() == hits.hits.tolist()
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 12)), min_size=1, max_size=80), st.sampled_from(GAINS[:2]))
 def test_the_bounds_and_dcg_without_a_discount(items, gain):
     levels, scores = np.array(items).T

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import register
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
@@ -37,7 +37,6 @@ WRONG = (  # argument, its type, value, what the error says of it
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from(WRONG),
     st.integers(1, 5),
@@ -303,7 +302,6 @@ def test_gains_of_levels_that_need_no_gain():
 # --- at_level -----------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 3)), min_size=1, max_size=8),
     st.sampled_from(["u1", "i8", "f2", "f4", "f8"]),

@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import reference as ref
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
 from test_gains import near
@@ -34,7 +34,6 @@ def check(method, levels, scores, lower, unretrieved, k, **how):
         assert near(found, wanted), (method, how, levels, scores, k, ties, found, float(wanted))
 
 
-@settings(max_examples=250, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1, max_size=6),
     st.booleans(),
@@ -138,7 +137,6 @@ def test_bounds(call):
             assert worst <= expected * (1 + 1e-14) <= best * (1 + 3e-14)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=30), st.integers(1, 40), st.floats(0, 50))
 def test_perfect_rankings_of_real_levels(levels, k, beta):
     falling = sorted(levels, reverse=True)

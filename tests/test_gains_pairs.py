@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_gains import near, small
 
@@ -51,13 +51,11 @@ def test_all_orders_of_small_rankings():
         compare(levels, [0] * 6)
 
 
-@settings(max_examples=150, deadline=None)
 @given(small, st.booleans())
 def test_all_orders(items, lower):
     compare([level for level, _ in items], [score for _, score in items], lower)
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([0, 0.1, 1, 2.5, 7]), st.integers(0, 12)), max_size=80), st.booleans())
 def test_of_pairs(items, lower):
     levels, scores = [level for level, _ in items], [score for _, score in items]

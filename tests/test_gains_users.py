@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
 from test_gains import near
@@ -56,7 +56,6 @@ def test_inst_of_all_orders(T):
                 assert near(curve.inst(k, T=T, ties=ties), ref.inst(query, k, T=T, ties=ties))
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0, 0.001, 0.4, 0.999, 1, 1.5, 3]), st.integers(0, 2)), min_size=1, max_size=6),
     st.booleans(),
@@ -78,7 +77,6 @@ def test_all_orders(items, lower, k, T, missing):
             assert near(curve.inst(k, T=T, ties=ties), ref.inst(query, k, T=T, ties=ties))
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.floats(0, 3, width=16), st.integers(0, 3)), min_size=1, max_size=60),
     st.integers(1, 70),

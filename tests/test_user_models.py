@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 import reference as ref
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_gains import near
 
@@ -25,7 +25,6 @@ NERR = ("nerr8", "nerr9", "nerr10", "nerr11")
 # --- all orders -----------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from([0, 0.001, 0.4, 1, 2, 3, 7]), st.integers(0, 2)), max_size=6),
     st.booleans(),

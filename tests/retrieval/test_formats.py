@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from marks import open_mark
 
@@ -165,7 +165,6 @@ def test_what_is_wrong_with_a_file(tmp_path, name, text, problem):
 ROWS = ["q,a{},1", '"q","b{}",2', 'q,"c\n{}",3', 'q, "e""{}",4', '"r" ,f{},"5"', 'r,g"h{},6']
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     rows=st.lists(st.sampled_from(ROWS), min_size=1, max_size=9),
     place=st.tuples(st.integers(0, 20), st.integers(0, 2), st.sampled_from(['"', ' "', '""', '"x'])),

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
@@ -160,7 +160,6 @@ def agree(read, slow, text):
     return read(text, "f"), wanted
 
 
-@settings(max_examples=150, deadline=None)
 @given(lines("qrels", False), lines("run", False))
 def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_text):
     qrels = agree(runs.Qrels.from_buffer, slow_qrels, qrels_text)
@@ -180,7 +179,6 @@ def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_t
         assert sorted(one.others) == sorted(set(slow_r) - set(slow_q))
 
 
-@settings(max_examples=150, deadline=None)
 @given(lines("qrels", True), lines("run", True))
 def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
     agree(runs.Qrels.from_buffer, slow_qrels, qrels_text)
@@ -215,7 +213,6 @@ def judged_or_refused(judge):
     return tables, found.num_retrieved().tolist(), found.others, found.passed, found.tag, found.ties
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90),
     st.booleans(), st.sampled_from(list(PACKS)),
@@ -408,7 +405,6 @@ def test_a_file_that_is_removed_has_changed(tmp_path, monkeypatch):
     assert _files.file_state(path) is _files.file_state(tmp_path) is _files.file_state("a\0b") is None
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_read_or_refused(text, strict):
     for read in (runs.Qrels.from_buffer, runs.Run.from_buffer):
@@ -418,7 +414,6 @@ def test_any_bytes_are_read_or_refused(text, strict):
             assert re.match(r"f(, line \d+)?: ", str(error))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.floats(allow_nan=False) | st.decimals(allow_nan=False, allow_infinity=False, places=12).map(float))
 def test_scores_are_read_to_the_last_bit(value):
     for text in (repr(value), f"{value:.17g}", f"{value:.25e}", f"{value:f}"):

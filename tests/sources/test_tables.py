@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
@@ -458,7 +458,6 @@ CELLS = st.tuples(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     rows=st.lists(CELLS, max_size=12),
     size=st.integers(1, 60),
@@ -497,7 +496,6 @@ def marked(rows, place, order, end, closed, head):
     return end.join(",".join(line[at] for at in order) for line in table) + end * closed
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     size=st.integers(1, 60),
     workers=st.sampled_from([1, 3]),
@@ -544,7 +542,6 @@ def test_a_quotation_mark_that_is_not_closed(
 CELLS = st.sampled_from(["a", "NA", "", " ", "b c", "1", "7.0", '"q"', '"x,y"', "\ufeffz", "é", "nan", "\r", "'", "\t"])
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     rows=st.lists(st.lists(CELLS, min_size=0, max_size=4), max_size=6),
     width=st.integers(1, 3), even=st.booleans(), end=st.sampled_from(["\n", "\r\n"]), last=st.booleans(),
@@ -571,7 +568,6 @@ def test_arrow_reads_compounds_as_the_csv_module_does(tmp_path_factory, rows, wi
         assert found == outcome()
 
 
-@settings(max_examples=100, deadline=None)
 @given(**MARKED)
 def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, rows, place, order, end, closed):
     text = marked(rows, place, order, end, closed, ("y", "s", "note"))
@@ -874,7 +870,6 @@ def test_a_file_cut_off_before_a_bad_cell_is_looked_for(tmp_path, monkeypatch):
         read_columns(path, "y", "s")
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     scores=st.sampled_from(["s", "i"]),
     codec=st.sampled_from(["none", "snappy", "zstd"]),
