@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from covering import covering
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -587,9 +588,7 @@ def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, 
         assert read_ids(path, "note") == list(dict.fromkeys(filter(None, ids)))
 
 
-@pytest.mark.parametrize("rows", [1_000, 100_000])
-@pytest.mark.parametrize("row", [1, 2, -1])
-@pytest.mark.parametrize("suffix", [".csv", ".tsv.gz"])
+@pytest.mark.parametrize(("rows", "row", "suffix"), covering([1_000, 100_000], [1, 2, -1], [".csv", ".tsv.gz"]))
 def test_a_quotation_mark_that_is_not_closed_in_a_large_file(tmp_path, rows, row, suffix):
     lines = ["y,s,note", *(f"{at % 2},{at},name{at}" for at in range(rows))]
     lines[row] = lines[row].replace("name", '"name')
@@ -603,18 +602,18 @@ def test_a_quotation_mark_that_is_not_closed_in_a_large_file(tmp_path, rows, row
 
 
 def test_a_cell_that_is_too_long(tmp_path, monkeypatch):
-    monkeypatch.setattr(_files, "LONGEST", 1 << 20)
-    lines = "0,1,text\n" * 300_000
+    monkeypatch.setattr(_files, "LONGEST", 1 << 18)
+    lines = "0,1,text\n" * 75_000
     for rest in (lines, lines + '0,1,"x"\n', lines + '"\n'):
         path = write(tmp_path, "t.csv", f'y,s,note\n1,2,"text\n{rest}'.encode())
         with pytest.raises(ValueError, match=r"line 2: the quotation mark that begins the cell '\"text' is not closed"):
             read_columns(path, "y", "s")
 
 
-@pytest.mark.parametrize("first", ['5" pipe', "none", 'a"b"c', '"" x'])
-@pytest.mark.parametrize("header", [True, False])
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize(
+    ("first", "end", "header", "suffix"),
+    covering(['5" pipe', "none", 'a"b"c', '"" x'], ["\n", "\r\n", "\r"], [True, False], [".csv", ".csv.gz"]),
+)
 def test_quotation_marks_in_a_large_file(tmp_path, first, end, header, suffix):
     rows = [f'1,{at},"two{end}lines, and ""marks"""' for at in range(3_000)]  # beyond the part read cell by cell
     lines = [*(["y,s,note"] if header else []), f"0,-1,{first}", *rows]
