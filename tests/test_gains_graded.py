@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 import reference as ref
+from covering import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
@@ -215,27 +216,27 @@ def mean_ncu_of(above, tied, counts, p, last):
     return total * hits / tied / stops
 
 
-@pytest.mark.parametrize("p", [pytest.param(0.3, marks=pytest.mark.slow), 0.8, 0.99, 0.9999, 1])
-@pytest.mark.parametrize(
-    ("above", "tied", "counts"),
-    [
-        (0, 2000, {1: 1}),
-        (5, 2000, {1: 2, 3: 1}),
-        (0, 2000, {1: 300, 2: 500, 5: 400}),
-        (900, 3000, {1: 2998}),
-        (3, 3000, {1: 1000, 4: 1999}),
-        (70, 5000, {0.5: 20, 1: 3}),
-        (2, 1500, {1 + i / 100: 1 for i in range(900)}),
-    ],
+LONG_GROUPS = (
+    (0, 2000, {1: 1}),
+    (5, 2000, {1: 2, 3: 1}),
+    (0, 2000, {1: 300, 2: 500, 5: 400}),
+    (900, 3000, {1: 2998}),
+    (3, 3000, {1: 1000, 4: 1999}),
+    (70, 5000, {0.5: 20, 1: 3}),
+    (2, 1500, {1 + i / 100: 1 for i in range(900)}),
 )
-def test_long_groups(above, tied, counts, p):
+
+
+@pytest.mark.parametrize(("group", "p", "whole"), covering(LONG_GROUPS, [0.3, 0.8, 0.99, 0.9999, 1], [True, False]))
+def test_long_groups(group, p, whole):
+    above, tied, counts = group
     curve = one_group(above, tied, counts)[0]
-    for k in (None, above + tied // 3):
-        wanted = mean_ncu(above, tied, counts, p, tied if k is None else k - above)
-        if p == 1:
-            assert near(curve.q_measure(k), wanted)
-        else:
-            assert near(curve.ncu(k, stop="rbp", p=p, utility="blended"), wanted)
+    k = None if whole else above + tied // 3
+    wanted = mean_ncu(above, tied, counts, p, tied if k is None else k - above)
+    if p == 1:
+        assert near(curve.q_measure(k), wanted)
+    else:
+        assert near(curve.ncu(k, stop="rbp", p=p, utility="blended"), wanted)
 
 
 @pytest.mark.parametrize(("share", "p"), [
