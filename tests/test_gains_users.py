@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
+from covering import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import interrupted, with_timer
@@ -121,17 +122,18 @@ def test_insq_of_long_groups(above, tied, T):
     assert near(curve.insq(part, T=T), wanted, 1e-15)
 
 
-@pytest.mark.parametrize("T", [0.5, 1.0, 3.25, 100.0, 1000.0])
-@pytest.mark.parametrize("level", [1, 0.001, 0.25, 0.9, 0.99, 1 - 1e-9, 1e-15])
-def test_inst_of_long_groups(level, T):
+@pytest.mark.parametrize(
+    ("level", "T", "k", "ties"),
+    covering([1, 0.001, 0.25, 0.9, 0.99, 1 - 1e-9, 1e-15], [0.5, 1.0, 3.25, 100.0, 1000.0], [None, 300, 3000],
+             ["best", "worst"]),
+)  # fmt: skip
+def test_inst_of_long_groups(level, T, k, ties):
     many, above = 4000, 2
     levels = [0] * above + [level] * many + [0] * 500 + [1] * 300
     curve = hc.GainCurve.from_table(
         None, [above, above + many + 500], [many, 300], [0, 1, 2], [level, 1], [many, 300], num_items=len(levels)
     )
-    for k in (None, 300, 3000):
-        for ties in ("best", "worst"):
-            assert near(curve.inst(k, T=T, ties=ties), inst(levels, k, T))
+    assert near(curve.inst(k, T=T, ties=ties), inst(levels, k, T))
 
 
 def inst_of_a_group(gain, T, many):
@@ -261,15 +263,13 @@ def test_levels_above_1_are_shares_of_the_greatest():
     assert hc.GainCurve([0.5], [1]).insq() == 0.5 * hc.GainCurve([1], [1]).insq()
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("T", [0.5, 1.0, 40.0])
-def test_inst_of_many_items(seed, T):
+@pytest.mark.parametrize(("seed", "T", "k"), covering(range(3), [0.5, 1.0, 40.0], [None, 5000]))
+def test_inst_of_many_items(seed, T, k):
     """20,000 ranks of which each changes the user: no rounding adds up over them."""
     rng = np.random.default_rng(seed)
     order = rng.choice([0, 0, 1, 2, 3] if seed else [0, 0.001, 0.002, 3], 20_000).astype(float)
     curve = hc.GainCurve(order, -np.arange(20_000.0))
-    for k in (None, 5000):
-        assert near(curve.inst(k, T=T, ties="best"), inst(order.tolist(), k, T))
+    assert near(curve.inst(k, T=T, ties="best"), inst(order.tolist(), k, T))
 
 
 # --- the scale ----------------------------------------------------------------------------------------------
