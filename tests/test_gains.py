@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
+from covering import covering
 from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import interrupted, interrupted_after, with_timer
@@ -234,10 +235,13 @@ def mean_err_of_few(stops, above, tied, last):
     return total
 
 
-@pytest.mark.parametrize("tied", [4095, 4096, 4097, 2**14, 2**20 + 1, 2**28, 2**61])
-@pytest.mark.parametrize("above", [0, 5, 2**30, 2**61])
-@pytest.mark.parametrize(("levels", "top"), [({1: 1}, 4), ({4: 1, 1: 2}, 4), ({4: 12, 2: 9}, 4), ({60: 2, 1: 3}, 60)])
-def test_err_of_few_in_a_group_of_any_size(levels, top, above, tied):
+FEW = (({1: 1}, 4), ({4: 1, 1: 2}, 4), ({4: 12, 2: 9}, 4), ({60: 2, 1: 3}, 60))
+TIED = (4095, 4096, 4097, 2**14, 2**20 + 1, 2**28, 2**61)
+
+
+@pytest.mark.parametrize(("few", "above", "tied"), covering(FEW, [0, 5, 2**30, 2**61], TIED))
+def test_err_of_few_in_a_group_of_any_size(few, above, tied):
+    levels, top = few
     curve = hc.GainCurve.from_table(
         None, [above], [tied], [0, len(levels)], sorted(levels), [levels[one] for one in sorted(levels)],
         num_items=above + tied)  # fmt: skip
