@@ -905,7 +905,8 @@ def parse(name: str) -> Measure:
     except ValueError:
         if not (several := _several(text)):
             raise
-    raise ValueError(f"{text!r}: these are {len(several)} names: give each by itself, {_listed(several, 'and')}")
+    named = _listed(tuple(map(quoted, several)), "and")
+    raise ValueError(f"{quoted(text)} holds {len(several)} names: give each by itself: {named}")
 
 
 def _several(text: str) -> tuple[str, ...]:
@@ -924,10 +925,6 @@ def of_ir_measures(one: Any) -> bool:
 
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> Measure:
-    several = [one.strip() for one in re.findall(r"(?:\([^)]*\)?|[^,;(])+", text)]
-    if len(several) > 1 and all(one[:1].isalpha() for one in several):
-        raise ValueError(f"{quoted(text)} holds {len(several)} names: give each by itself: "
-                         f"{_listed(tuple(map(quoted, several)), 'and')}")
     record, brackets, at, beta = _parts(text)
     head = record.name if beta is None else f"F{_plain(beta)}"
     keyword, value, cutoff = _cutoff(text, record, at, beta)
@@ -992,21 +989,9 @@ def _arguments(record: Definition, options: dict[str, Any]) -> list[tuple[str, A
     return [*found.items()]
 
 
-def _is_name(text: str) -> bool:
-    try:
-        parse(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _parts(text: str, said: str = "") -> tuple[Definition, str | None, str | None, float | None]:
     """(record, text in the brackets, text of the cutoff, beta of F) of a name."""
     said = said or text
-    apart = [one for one in re.split(r"[\s,;]+(?![^(]*\))", text) if one]
-    if len(apart) > 1 and all(map(_is_name, apart)):
-        raise ValueError(f"{quoted(said)} has {len(apart)} names of measures: pass a list of names, {apart!r}, or on "
-                         "the command line one name after another with blanks between them")
     for pattern, ours in _GRAMMARS:
         match = re.fullmatch(pattern, text)
         if match is not None:

@@ -99,7 +99,7 @@ def test_compare_without_pairs():
     assert "p (permutation) and p (Holm): permutation test (2999 resamples)" in text
     assert "Welch's t test" in found.to_markdown("wide", p="p_t")
     assert pickle.loads(pickle.dumps(found)).rows == found.rows
-    again = hc.compare({"2023": first, "2024": second}, paired=False, rng=4, n_resamples=2999, workers=2)
+    again = hc.compare({"2023": first, "2024": second}, measures="AP", paired=False, rng=4, n_resamples=2999, workers=2)
     assert again.rows[0] == row
     swapped = hc.compare({"2024": second, "2023": first}, paired=False, rng=4, n_resamples=2999).rows[0]
     assert (swapped.p_value, swapped.difference) == (row.p_value, -row.difference)
@@ -119,7 +119,7 @@ def test_several_years_and_no_values():
     assert empty.left_out == 2
     huge = hc.compare({"a": [1e308, 1.5e308, 1e308], "b": [1e307, 2e307, 3e307]}, paired=False, rng=0).rows[0]
     assert math.isfinite(huge.difference)
-    with pytest.raises(ValueError, match=r"AP of query 1 is inf for 'b': a value must be finite or nan"):
+    with pytest.raises(ValueError, match=r"value of query 1 is inf for 'b': a value must be finite or nan"):
         hc.compare({"a": [0.5], "b": [0.5, math.inf]}, paired=False)
 
 
