@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import hitcurve as hc
-from hitcurve.sources.tables import read_ids
+from hitcurve.sources.tables import read_actives
 
 if find_spec("pyarrow"):
     import pyarrow as pa
@@ -70,7 +70,7 @@ def changed_bytes(draw):
             lambda: hc.scan(path, "y", "score"),
             lambda: hc.scan(path, "y", "score", "query_id"),
             lambda: hc.scan(path, "y", "score", nan_policy="worst", workers=2),
-            lambda: read_ids(path, "doc_id"),
+            lambda: read_actives(path, "doc_id"),
             lambda: hc.read_run(path),
         ):
             try:
