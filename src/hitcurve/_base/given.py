@@ -12,6 +12,8 @@ __all__ = ["at_hand", "id_of"]
 
 def at_hand(source: Any) -> Any:
     """A lazy frame of polars as a frame, and an iterator or the values of a dict as a list; others stay as they are."""
+    if isinstance(source, (dict, list, str)):  # first: these are the most frequent, and need no slow checks
+        return source
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         return source.collect()
     return list(source) if hasattr(source, "__next__") or isinstance(source, KeysView | ValuesView) else source

@@ -342,9 +342,10 @@ class Evaluator:
         found = _Found(self, judged, counted)
         values, means = found.values, found.own
         tag = judged.tag or file_name(judged.source)
-        read = _path_of(run), self._judge.strict, self._judge.single, self._judged_only, self._depth, tuple(self._rows)
+        path = _path_of(run)
+        read = path, self._judge.strict, self._judge.single, self._judged_only, self._depth, tuple(self._rows)
         return Evaluation(
-            _name_of(run, tag) if name is None else name, list(counted.query_ids),
+            _name_of(run, path, tag) if name is None else name, list(counted.query_ids),
             Named({name: values[one.name] for name, one in self._asked.items()}, self._names),
             Named({name: means[one.name] for name, one in self._asked.items()}, self._names),
             counted.counts(judged, self._chosen), dict(self._definitions), notes, self._ties, self._rank_by,
@@ -741,9 +742,9 @@ def _distinct(found: Sequence[Evaluation], runs: Sequence[Any]) -> list[str]:
     return [f"run {i}" for i in range(1, len(own) + 1)]
 
 
-def _name_of(run: Any, tag: str) -> str:
+def _name_of(run: Any, path: str, tag: str) -> str:
     """The name of a run: that of its file, or else the tag."""
-    file = _file_of(run)
+    file = _file_of(run) if path or isinstance(run, Run) else ""
     return file_name(file) if file else tag
 
 

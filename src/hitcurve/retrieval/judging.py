@@ -50,9 +50,11 @@ class Judge(NamedTuple):
 
         Rows are numbered from 0. The users 1, 2, 3 would silently have the rows of others. `number`: how many rows.
         """
-        qrels, here = self.qrels, judged.counts()[0]
-        known = not judged.others and (not here or len(qrels) in (here, number))
-        if listed == qrels.listed or known:
+        qrels = self.qrels
+        if listed == qrels.listed:
+            return judged
+        here = judged.counts()[0]
+        if not judged.others and (not here or len(qrels) in (here, number)):
             return judged
         rows, named = (judged.source, qrels.source) if listed else (qrels.source, judged.source)
         raise ValueError(f"{rows} has rows of ids without names of queries, which are numbered from 0, but {named} "
