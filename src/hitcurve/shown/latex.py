@@ -58,7 +58,7 @@ class _Layout(NamedTuple):
 
 
 def _laid_out(columns: Sequence[Column], num_lead: int, most_rows: Sequence[int] = ()) -> _Layout:
-    """The largest print in which the columns fit the line, or parts of the columns in the least print."""
+    """The largest print in which the columns fit the line, or parts of the columns in the smallest print."""
     num_rows = len(columns[0].cells) - 1
     long = num_rows > _ROWS_OF_A_PAGE
     for how in _PRINTS[0 if long else sum(num_rows > most for most in most_rows) :]:
