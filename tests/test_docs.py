@@ -57,6 +57,13 @@ def test_every_page_is_linked():
     assert {page.stem for page in PAGES} == listed | {"index"}
 
 
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_formulas_have_braces_around_arguments(page):
+    """MathML is made by docutils, which takes no argument without braces, such as that of a fraction of two digits."""
+    text = page.read_text(encoding="utf-8")
+    assert not re.findall(r"\\(?:frac|sqrt|text|mathrm|operatorname)(?![{\[a-zA-Z]).*", text)
+
+
 def test_the_first_page():
     """Its speed figure is a row of the whole table, its picture is that of the README, and its lines of code work."""
     text = " ".join(TEXT["index.md"].split())
