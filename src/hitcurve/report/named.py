@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hitcurve.report.rows import Report, Row, Score, View, ends_in
+from hitcurve.report.rows import Report, Row, Score, View
 from hitcurve.shown.grid import Grid
 
 __all__ = ["Named"]
@@ -36,7 +36,7 @@ class Named(View):
         if named and not report.each:
             rows = [["score", *report.heads(names)]]
             rows += [[score.name, *report.cells(score.rows[name] for name in names)] for score in report.scores]
-            return [f"Means over the {report.unit}", Grid(rows, foot=foot, joined=ends_in(rows[0]))]
+            return [f"Means over the {report.unit}", Grid(rows, foot=foot, joined=report.joined(1, len(names)))]
         *tables, (title, last) = report.group_tables(names)
         blocks: list[Grid | str] = [one for table in tables for one in table]
         return [*blocks, *[title] * named, last._replace(foot=foot)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hitcurve.sources.screen import Counted, ScreenedScore
     from hitcurve.statistics.comparison import Comparison
 
-__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "ends_in", "once", "readings", "shown", "under"]
+__all__ = ["READINGS", "Report", "Row", "Score", "View", "apart", "once", "readings", "shown", "under"]
 
 _MOST_DRAWN = 20_000_000  # resamples times rows (or groups): without --interval, more (about a second) are skipped
 _MOST_NAMES = 3  # names of scores in a warning
@@ -265,6 +265,11 @@ class Report(Written):
         """Values of group `at` (None: means), each with the columns of its interval."""
         return [shown(cell) for row in rows for cell in row.ended(at)[: self._width(ended)]]
 
+    def joined(self, lead: int, count: int, *, ended: bool = True) -> tuple[int, ...]:
+        """The places of the columns of intervals, of `count` values after `lead` other columns."""
+        width = self._width(ended)
+        return tuple(lead + at for at in range(count * width) if at % width)
+
     def _width(self, ended: bool) -> int:
         return 1 + len(_ENDS) if ended and self.level is not None else 1
 
@@ -287,7 +292,7 @@ class Report(Written):
             rows.append(["mean", *("" for _ in counts), *self.cells(measured, ended=ended)])
         left = len(groups) - len(groups[:most])
         foot = (f"... and {left:,} more {self.unit}, with --all.",) if left else ()
-        return Grid(rows, foot=foot, joined=ends_in(rows[0]))
+        return Grid(rows, foot=foot, joined=self.joined(1 + len(counts), len(names), ended=ended))
 
     def group_tables(self, names: Sequence[str], most: int | None = None, *,
                      mean: bool = True) -> list[tuple[str, Grid]]:  # fmt: skip
@@ -340,11 +345,6 @@ def _drawn(curves: Any) -> int:
     if isinstance(curves, GainCurve):  # a level in a tie group takes as long as three rows of hits
         return 3 * (len(curves.level) + len(curves.unretrieved))
     return len(curves.above) if isinstance(curves, HitCurve) else len(curves)
-
-
-def ends_in(head: Sequence[str]) -> tuple[int, ...]:
-    """The places of the columns of intervals."""
-    return tuple(at for at, title in enumerate(head) if title in _ENDS)
 
 
 def listed(value: Any) -> list[Any]:
