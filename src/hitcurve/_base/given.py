@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["at_hand", "id_of"]
+__all__ = ["at_hand", "frame_columns", "id_of"]
 
 
 def at_hand(source: Any) -> Any:
@@ -17,6 +17,11 @@ def at_hand(source: Any) -> Any:
     if hasattr(source, "collect") and hasattr(source, "lazy"):
         return source.collect()
     return list(source) if hasattr(source, "__next__") or isinstance(source, KeysView | ValuesView) else source
+
+
+def frame_columns(source: Any) -> Any:
+    """The names of the columns of a frame: of pyarrow and DuckDB, or of pandas and polars. None: it is no frame."""
+    return getattr(source, "column_names", getattr(source, "columns", None))
 
 
 def id_of(value: Any, name: str, what: str = "an id") -> str:

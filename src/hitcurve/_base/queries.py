@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hitcurve._base.checks import quoted
-from hitcurve._base.given import at_hand, id_of
+from hitcurve._base.given import at_hand, frame_columns, id_of
 from hitcurve._base.words import many, near
 
 __all__ = ["ALL", "Queries"]
@@ -40,7 +40,7 @@ class Queries:
         self._function: Callable[[Any], Any] | None = None
         self._advice = ""
         given = at_hand(given)
-        columns = getattr(given, "column_names", getattr(given, "columns", None))
+        columns = frame_columns(given)
         if isinstance(given, Mapping):
             self.groups = _grouped(given.items(), name)
         elif columns is not None:

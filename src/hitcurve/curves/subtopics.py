@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from hitcurve._base.checks import as_column, as_real, as_whole, check_choice, one_dimension
+from hitcurve._base.given import frame_columns
 from hitcurve._base.pickle import MAKERS, gain_curves, subtopic_curve, subtopic_curves
 from hitcurve._base.words import are, many
 from hitcurve.curves.base import ManyRankings, OneRanking, totals
@@ -670,8 +671,9 @@ def _ascending(offsets: Any, level: Any, count: Any) -> tuple[Any, Any]:
 def _column_names(subtopics: Any, width: int, levels: Any, of: str = "y_true") -> tuple[Any, ...]:
     """The names of the subtopics. Without names, those of the columns of a frame, or else numbers."""
     if subtopics is None:
-        columns = getattr(levels, "column_names", getattr(levels, "columns", ()))  # pyarrow, or pandas and polars
-        subtopics = columns if len(columns) == len({*columns}) == width else range(width)
+        columns = frame_columns(levels)
+        named = columns is not None and len(columns) == len({*columns}) == width
+        subtopics = columns if named else range(width)
     names = tuple(subtopics)
     if len(names) != width or len({*names}) < width:
         raise ValueError(f"subtopics has {many(len(names), 'names')}, {len({*names})} of them different, but {of} "

@@ -15,7 +15,7 @@ import numpy as np
 from hitcurve._base.checks import LARGE
 from hitcurve._base.extras import needed
 from hitcurve._base.files import OpenMark, RowEnd, TextFile
-from hitcurve._base.given import at_hand
+from hitcurve._base.given import at_hand, frame_columns
 from hitcurve._base.words import many
 from hitcurve.retrieval.frames import PLAIN, Found, Rows, Unclear, find, is_columns, is_other
 from hitcurve.retrieval.runs import Grouped
@@ -47,7 +47,7 @@ def shaped(source: Any, value: str, name: str) -> tuple[Any, str]:
     source = at_hand(source)
     if hasattr(source, "tocsr") or (hasattr(source, "indptr") and hasattr(source, "indices")):
         return _sparse(source, name), name
-    if isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names"):
+    if isinstance(source, Mapping) or frame_columns(source) is not None:
         return source, name
     if _of_records(source):
         field = next((one for one in (value, "label", "rel") if hasattr(source[0], one)), value)

@@ -26,7 +26,7 @@ from hitcurve._base.checks import (
 )
 from hitcurve._base.extras import needed
 from hitcurve._base.files import file_name, opened_text, parquet_errors
-from hitcurve._base.given import at_hand, id_of
+from hitcurve._base.given import at_hand, frame_columns, id_of
 from hitcurve._base.words import TAKEN, are, many
 from hitcurve.retrieval.formats import (
     FORMATS,
@@ -228,7 +228,7 @@ def _grouped(source: Any, name: str, strict: bool, format: str, rows: Rows) -> J
 def _groups_of_frame(source: Any, name: str, strict: bool, format: str, rows: Rows,
                      header: Found | None) -> JudgmentGroups:
     *kinds, _ = GROUPED[format]
-    if not isinstance(source, Mapping) and not hasattr(source, "columns") and not hasattr(source, "column_names"):
+    if not isinstance(source, Mapping) and frame_columns(source) is None:
         raise TypeError(f"{name} is a {type(source).__name__}: format={format!r} takes a path, nested dicts or a frame "
                         f"with the columns {', '.join(OWN[kind] for kind in GROUPED[format])}")
     source, found = _taken(source, "relevance", rows, name, header, [kind for kind in kinds if "group" in kind])
@@ -345,7 +345,7 @@ def _topic_columns(source: Any, name: str, rows: Rows, header: Found | None) -> 
     if isinstance(source, Mapping) and header is None and not is_columns(source, rows):
         rows.check_no_frame(name)
         return _nested_topics(source, name), None
-    if not (isinstance(source, Mapping) or hasattr(source, "columns") or hasattr(source, "column_names")):
+    if not isinstance(source, Mapping) and frame_columns(source) is None:
         raise TypeError(f"{name} is a {type(source).__name__}: with subtopics=True give a path, a dict, a data frame, "
                         "a tuple of four arrays (query, subtopic, document, relevance) or named tuples with subtopics")
     source, found = _taken(source, "relevance", rows, name, header, _TOPIC)
@@ -627,8 +627,7 @@ class _Taken(NamedTuple):
 def _taken(source: Any, value: str, rows: Rows, name: str, header: Found | None = None,
            more: Sequence[str] = ()) -> tuple[Any, _Taken]:
     """A frame or a mapping that has the columns to read, and which these are. `header`: as for `columns_of`."""
-    labels = list(source) if isinstance(source, Mapping) else getattr(
-        source, "column_names", getattr(source, "columns", None))  # fmt: skip
+    labels = list(source) if isinstance(source, Mapping) else frame_columns(source)
     if labels is None:
         hint = ", such as its to_dict()," if hasattr(source, "to_dict") else ""
         flat = not hint and getattr(source, "ndim", 0) == 1

@@ -14,6 +14,7 @@ import numpy as np
 
 from hitcurve._base.checks import check_count, quoted, whole_number
 from hitcurve._base.extras import Later, needed
+from hitcurve._base.given import frame_columns
 from hitcurve._base.words import are, many
 from hitcurve.curves.sorted import group_starts
 from hitcurve.sources.cells import Actives, BadCell, Column, Layout, converted, numbers_of, strings, whole
@@ -215,7 +216,7 @@ def is_file(library: Any) -> bool:
 
 
 def is_frame(library: Any) -> bool:
-    return hasattr(library, "__arrow_c_stream__") and bool({"columns", "column_names"}.intersection(dir(library)))
+    return hasattr(library, "__arrow_c_stream__") and frame_columns(library) is not None
 
 
 def lacks(sources: Iterable[Any], column: Column | None, library: Any) -> bool:
@@ -236,7 +237,7 @@ def _names(one: Any) -> Iterable[Any] | None:
     """The names of the columns of a file or frame; None if they are not known."""
     if is_file(one):
         return None if os.fspath(one) == "-" else column_names(one)
-    return list(getattr(one, "column_names", getattr(one, "columns", ()))) if is_frame(one) else None
+    return list(frame_columns(one)) if is_frame(one) else None
 
 
 def library_of(given: Any, actives: Any, *, files: bool, ids: Column | None, label: Column | None, graded: bool,

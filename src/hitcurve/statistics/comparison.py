@@ -25,7 +25,7 @@ from hitcurve._base.checks import (
     no_flags,
 )
 from hitcurve._base.extras import advice, frame_of
-from hitcurve._base.given import at_hand
+from hitcurve._base.given import at_hand, frame_columns
 from hitcurve._base.queries import ALL, Queries
 from hitcurve._base.words import many, unit_of
 from hitcurve._base.workers import check_workers
@@ -744,7 +744,7 @@ def _of_labels(y_true: Any, y_score: Any, measures: Any, baseline: str | None, g
                lower_is_better: Any, relevance_level: float | None, nan_policy: str, stratified: bool,
                drawn: dict[str, Any]) -> Comparison:  # fmt: skip
     """Compare rankings of the same items."""
-    columns = getattr(y_score, "column_names", getattr(y_score, "columns", None))  # pyarrow, or pandas and polars
+    columns = frame_columns(y_score)
     if columns is not None and not isinstance(y_score, Mapping):
         y_score = {name: y_score[name] for name in columns}
     if not isinstance(y_score, Mapping):
