@@ -700,15 +700,17 @@ cdef class Qrels(Grouped):
         return code if self.scale is None else self.scale[code + self.zero].tolist()
 
     @property
+    @cython.wraparound(True)
     def gains(self):
         """The level of each code from 0 up; None if levels are their own codes."""
         return None if self.scale is None else self.scale[self.zero:-1]
 
     cdef dict places(self):
         """The number of each query, by its id."""
+        query_ids = self.query_ids
         with cython.critical_section(self):
             if self.numbers is None:
-                self.numbers = {text: q for q, text in enumerate(self.query_ids)}
+                self.numbers = {text: q for q, text in enumerate(query_ids)}
                 self.ids = [None] * len(self.numbers)
             return self.numbers
 
