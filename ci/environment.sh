@@ -10,32 +10,50 @@ export IPYTHONDIR="$root/build/ipython" JUPYTER_CONFIG_DIR="$root/build/jupyter"
 
 constraints="$root/ci/constraints.txt"
 export PIP_CACHE_DIR="$root/build/pip-cache" PIP_DISABLE_PIP_VERSION_CHECK=1
+# What pip is told about sources of packages, uv is told too.
+export UV_CACHE_DIR="$root/build/uv-cache" UV_NO_CONFIG=1 UV_FIND_LINKS="${UV_FIND_LINKS:-${PIP_FIND_LINKS:-}}" UV_PYTHON_DOWNLOADS=never
+[ -z "${PIP_INDEX_URL:-}" ] || export UV_INDEX_URL="${UV_INDEX_URL:-$PIP_INDEX_URL}"
+[ -z "${PIP_EXTRA_INDEX_URL:-}" ] || export UV_EXTRA_INDEX_URL="${UV_EXTRA_INDEX_URL:-$PIP_EXTRA_INDEX_URL}"
 
-# wheel_of_sources: the wheel of this very source, made once for each state of it, each Python and each set of flags.
-# Leaves its path in $wheel.
+# build_tools: what builds the wheel, in the versions that $constraints pins, and uv, which installs packages several times
+# faster than pip; where there is no uv, pip does. Leaves the environment's folder in $tools.
+build_tools() {
+    local stamp
+    stamp="$(cksum < "$constraints") $("$python" -VV)"
+    tools="$root/build/tools-$(basename "$constraints" .txt)-$("$python" -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)')"
+    [ "$(cat "$tools/stamp" 2>/dev/null)" != "$stamp" ] || return 0
+    echo "== installing what builds hitcurve into $tools" >&2
+    rm -rf "$tools"
+    "$python" -m venv "$tools"
+    "$tools/bin/python" -m pip --quiet install -c "$constraints" "setuptools>=80" "Cython>=3.1" "numpy>=2"
+    "$tools/bin/python" -m pip --quiet install --only-binary :all: -c "$root/ci/constraints.txt" uv || echo "== no uv: pip installs the packages" >&2
+    echo "$stamp" > "$tools/stamp"
+}
+
+# install ARGUMENT...: packages for the environment in $env.
+install() {
+    if [ -x "$tools/bin/uv" ]; then
+        "$tools/bin/uv" pip install --quiet --python "$env/bin/python" --compile-bytecode "$@"
+    else
+        "$env/bin/python" -m pip --quiet install "$@"
+    fi
+}
+
+# wheel_of_sources: the wheel of this very source, made once for each state of it, each Python and each set of flags. What is
+# compiled for it is kept. Leaves its path in $wheel.
 wheel_of_sources() {
     local sources=(pyproject.toml setup.py README.md LICENSE* src) state folder scratch
+    build_tools
     state=$( (cd "$root" && find "${sources[@]}" -type f ! -name '*.py[co]' ! -name '*.so' ! -path '*.egg-info*' -print0 | LC_ALL=C sort -z |
-        xargs -0 cksum; "$python" -VV; echo "${HITCURVE_DEBUG:-} ${CC:-} ${CFLAGS:-} ${LDFLAGS:-}") | cksum | tr ' ' -)
+        xargs -0 cksum; cat "$tools/stamp"; echo "${HITCURVE_DEBUG:-} ${CC:-} ${CFLAGS:-} ${LDFLAGS:-}") | cksum | tr ' ' -)
     folder="$root/build/wheels/$state"
-    # A wheel that was made without looking at warnings does not do where they are errors.
-    if [ ! -d "$folder" ] || { [ -n "${HITCURVE_WERROR:-}" ] && [ ! -e "$folder/no-warnings" ]; }; then
-        echo "== compiling hitcurve: one to three minutes, once for each state of the sources" >&2
+    if [ ! -d "$folder" ]; then
+        echo "== making the wheel of hitcurve; the first time about a minute" >&2
         mkdir -p "$root/build/wheels"
-        scratch=$(mktemp -d "$root/build/wheels/making.XXXXXX") # nothing is left of an earlier build, or of other flags
-        mkdir "$scratch/source"
-        (cd "$root" && tar -cf - --exclude='*.so' --exclude='*.py[co]' --exclude='*.egg-info' "${sources[@]}") | tar -xf - -C "$scratch/source"
-        # pip builds in isolation: the build requirements come from pyproject.toml, whatever is installed here.
-        while sleep 15 && kill -0 $$ && [ -d "$scratch" ]; do # it ends by itself if the build is stopped
-            echo "   of $(find "$root/src" -name '*.pyx' | wc -l) modules, $(find "$scratch" -name '*.c' | wc -l) are C," \
-                "$(find "$scratch" -name '*.so' | wc -l) are compiled" >&3
-        done 3>&2 2> /dev/null &
-        "$env/bin/python" -m pip --quiet wheel --no-deps --wheel-dir "$scratch/made" "$scratch/source"
-        kill $! 2> /dev/null || true
-        [ -z "${HITCURVE_WERROR:-}" ] || touch "$scratch/made/no-warnings"
-        rm -rf "$folder"
-        mv "$scratch/made" "$folder"
-        rm -rf "$scratch"
+        scratch=$(mktemp -d "$root/build/wheels/making.XXXXXX")
+        (cd "$root" && "$tools/bin/python" -c 'import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])' "$scratch" \
+            > "$root/build/wheels/log") || { tail -n 30 "$root/build/wheels/log" >&2; exit 1; }
+        mv "$scratch" "$folder"
         # shellcheck disable=SC2012 # the names are numbers
         ls -dt "$root/build/wheels"/[0-9]* | tail -n +13 | xargs rm -rf
     fi
@@ -44,7 +62,7 @@ wheel_of_sources() {
 
 # more_packages PACKAGE...: further packages for the environment, in the versions that $constraints pins.
 more_packages() {
-    "$env/bin/python" -m pip --quiet install -c "$constraints" "$@"
+    install -c "$constraints" "$@"
     if [ "$constraints" = "$root/ci/constraints.txt" ]; then
         "$env/bin/python" "$root/ci/pinned.py" "$constraints"
     fi
@@ -59,20 +77,21 @@ environment() {
         echo "hitcurve needs Python 3.11 or newer; PYTHON=... names one" >&2
         exit 1
     fi
-    [ -x "$env/bin/python" ] || "$python" -m venv "$env"
     wheel_of_sources
-    packages="$extras $* $(cksum < "$constraints") $("$python" -VV)"
+    # What an extra holds stands in pyproject.toml.
+    packages="$extras $* $(cksum < "$constraints") $(sed -n '/^dependencies/,/^\[project.scripts/p' "$root/pyproject.toml" | cksum) $("$python" -VV)"
     if [ "$(cat "$env/stamp" 2>/dev/null)" = "$packages $wheel" ]; then
         return
     fi
-    echo "== installing hitcurve$extras into $env" >&2
-    if [ "$(cat "$env/packages" 2>/dev/null)" != "$packages" ]; then
+    if [ "$(cat "$env/packages" 2>/dev/null)" = "$packages" ]; then
+        install --no-deps --force-reinstall "$wheel"
+    else
+        echo "== installing hitcurve$extras into $env" >&2
         rm -rf "$env"
-        "$python" -m venv "$env"
+        "$python" -m venv $([ ! -x "$tools/bin/uv" ] || echo --without-pip) "$env"
+        more_packages "hitcurve$extras @ file://$wheel" "$@"
+        mkdir -p "$env/work"
+        echo "$packages" > "$env/packages"
     fi
-    more_packages "$wheel$extras" "$@"
-    "$env/bin/python" -m pip --quiet install --no-deps --force-reinstall "$wheel"
-    mkdir -p "$env/work"
-    echo "$packages" > "$env/packages"
     echo "$packages $wheel" > "$env/stamp"
 }
