@@ -3,9 +3,12 @@ import gc
 import os
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
+import absent
 import pytest
+import rooms
 from hypothesis import settings
 
 from hitcurve._base import workers as _workers
@@ -51,15 +54,95 @@ def pytest_collection_finish():
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the tests marked slow too")
+    parser.addoption("--room", help="run the tests of a room of tests/rooms.py")
+    parser.addoption("--changed", nargs="?", const="HEAD", metavar="COMMIT",
+                     help="run the tests of the rooms at and above the lowest that differs from a commit")  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ which tests run
+
+SECONDS = [Path(__file__).resolve().parents[1] / "build" / "seconds.txt", Path(__file__).with_name("seconds.txt")]
+chosen = pytest.StashKey[object]()
+
+
+def pytest_ignore_collect(collection_path, config):
+    room, commit = config.getoption("--room"), config.getoption("--changed")
+    if (room or commit) and collection_path.is_file() and collection_path.name.startswith("test_"):
+        if chosen not in config.stash:
+            try:
+                config.stash[chosen] = rooms.wanted(room, commit)
+            except ValueError as error:
+                raise pytest.UsageError(str(error)) from None
+        return None if config.stash[chosen](collection_path) else True
+    return None
+
+
+def file_of(nodeid):
+    return nodeid.partition("::")[0].removeprefix("tests/")
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--all") or "slow" in config.option.markexpr:
+    if not config.getoption("--all") and "slow" not in config.option.markexpr:
+        slow = {item for item in items if item.get_closest_marker("slow")}
+        if slow:
+            config.hook.pytest_deselected(items=[*slow])
+            items[:] = [item for item in items if item not in slow]
+    if hasattr(config, "workerinput"):
+        # Several processes take a file each in this order: with the longest first they end together.
+        known = next((path for path in SECONDS if path.exists()), None)
+        took = dict(reversed(line.split()) for line in known.read_text().splitlines()) if known else {}
+        items.sort(key=lambda item: -float(took.get(file_of(item.nodeid), 1)))
+
+
+# ---------------------------------------------------------------------- what was skipped, and how long each file took
+
+skipped, seconds = Counter(), Counter()
+
+
+def pytest_runtest_logreport(report):
+    seconds[file_of(report.nodeid)] += report.duration
+    noted(report)
+
+
+def pytest_collectreport(report):
+    noted(report)
+
+
+def noted(report):
+    if report.skipped and not hasattr(report, "wasxfail"):
+        skipped[report.longrepr[2].removeprefix("Skipped: ")] += 1
+
+
+def skips():
+    """(how many tests were skipped for want of each thing, what is wrong with them)."""
+    may_lack, missing, wrong = os.environ.get("HITCURVE_MAY_LACK"), Counter(), []
+    for reason, times in skipped.items():
+        thing, problem = absent.problem(reason, None if may_lack is None else may_lack.split())
+        missing[thing] += times
+        wrong += [problem] if problem else []
+    return missing, wrong
+
+
+def pytest_terminal_summary(terminalreporter):
+    missing, wrong = skips()
+    if missing:
+        terminalreporter.section("tests that did not run for want of")
+        for thing, times in missing.most_common():
+            terminalreporter.write_line(f"{thing}: {times}")
+        for line in wrong:
+            terminalreporter.write_line(line, red=True)
+
+
+def pytest_sessionfinish(session):
+    config = session.config
+    if hasattr(config, "workerinput"):
         return
-    slow = {item for item in items if item.get_closest_marker("slow")}
-    if slow:
-        config.hook.pytest_deselected(items=[*slow])
-        items[:] = [item for item in items if item not in slow]
+    if skips()[1]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    option, whole = config.option, config.args == [str(Path(__file__).parent)]
+    if whole and not (option.keyword or option.markexpr or option.room or option.changed or option.all) and (
+            session.exitstatus == pytest.ExitCode.OK and SECONDS[0].parent.is_dir()):
+        SECONDS[0].write_text("".join(f"{took:.1f} {file}\n" for file, took in seconds.most_common()))
 
 
 @pytest.fixture(scope="session")
