@@ -4,6 +4,7 @@ numba compiles each function of ranx at its first call: 7 s for one measure, 16 
 same without, but for the order of tied documents. Slow tests have ranx as it is.
 """
 
+import importlib
 import sys
 
 import pytest
@@ -17,13 +18,14 @@ def _of_ranx():
 
 def uncompiled(monkeypatch):
     """The package, until the end of the test."""
-    monkeypatch.setattr(pytest.importorskip("numba").config, "DISABLE_JIT", 1)
+    pytest.importorskip("ranx")  # with the parts of numba that it needs: they must be loaded with the compiler
+    monkeypatch.setattr(sys.modules["numba"].config, "DISABLE_JIT", 1)
     compiled = _of_ranx()
     for name in compiled:
         del sys.modules[name]
     try:
         if not _MODULES:
-            pytest.importorskip("ranx")
+            importlib.import_module("ranx")
             _MODULES.update(_of_ranx())
     finally:
         for name in _of_ranx():
