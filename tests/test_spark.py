@@ -6,6 +6,7 @@ Java (17 or newer) must be installed; without it, or without pyspark, these test
 also need its client's packages, `pip install "pyspark[connect]"`.
 """
 
+import math
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ from waiting import until
 
 import hitcurve as hc
 from hitcurve.measures import parse
+from hitcurve.sources.cells import BadCell
 
 pytest.importorskip("pyspark", minversion="4.0")
 pa = pytest.importorskip("pyarrow")
@@ -270,9 +272,9 @@ def docked(spark, items):
 
 
 @pytest.mark.parametrize(("given", "column"), [
-    ("labels", "i"), ("levels", "s"), ("number of actives", "s"), ("numbers", "i"),
+    ("labels", "i"), ("levels", "s"), ("number of actives", "s"),
     *(pytest.param(*case, marks=pytest.mark.slow) for case in (
-        ("labels", "s"), ("levels", "i"), ("number of actives", "i"), ("numbers", "s"))),
+        ("labels", "s"), ("levels", "i"), ("number of actives", "i"), ("numbers", "s"), ("numbers", "i"))),
 ])  # fmt: skip
 def test_items_of_a_library_without_a_row_rank_last(docked, given, column):
     from hitcurve.spark import gain_curve, hit_curve
@@ -293,10 +295,9 @@ def test_items_of_a_library_without_a_row_rank_last(docked, given, column):
 
 # Of the 12 queries none is large, one, two or all. Each large one is counted by itself.
 @pytest.mark.parametrize(("kind", "column", "large"), [
-    ("hits", "i", None), ("levels", "s", 1),
+    ("levels", "i", 1),
     *(pytest.param(kind, column, large, marks=pytest.mark.slow)
-      for kind in ("hits", "levels") for column in "si" for large in (None, 2, 12)
-      if (kind, column, large) != ("hits", "i", None)),
+      for kind in ("hits", "levels") for column in "si" for large in (None, 2, 12)),
 ])  # fmt: skip
 def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind, column, large):
     from hitcurve.spark import gain_curves, hit_curves
@@ -315,7 +316,7 @@ def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind,
     if large is not None:
         max_query = int(np.sort([0, *expected.num_items])[-1 - large])
         assert np.sum(expected.num_items > max_query) == large
-    policy = {"s": "raise", "i": "worst"}[column]
+    policy = {"s": "worst", "i": "raise"}[column]
     options = {"library": library, "id": "id", "max_query": max_query, "nan_policy": policy}
     found = make(rows, "q", label, column, names, **options).toArrow().sort_by("q")
     assert found.column("q").to_pylist() == expected.qid.tolist()
@@ -327,7 +328,7 @@ def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind,
 def test_a_library_that_does_not_fit(spark):
     from pyspark.sql import functions as F
 
-    from hitcurve.spark import gain_curve, hit_curve, hit_curves
+    from hitcurve.spark import _checked, gain_curve, hit_curve
 
     one = "c1"
     table = pa.table({"id": ["c1", "c2", "c3", "c4", "c5"], "y": [True, False, True, False, False],
@@ -363,7 +364,20 @@ def test_a_library_that_does_not_fit(spark):
         gain_curve(rows, "grade", "s", library=library, id="id", unretrieved=[1])
     with pytest.raises(TypeError, match="library is of type list: it must be a number or a DataFrame"):
         hit_curve(rows, "y", "s", library=["a"], id="id")
-    nan = rows.withColumn("s", F.when(~of_one, F.col("s")))
+    # Of an item without a row the score is null, of a row it is NaN.
+    _checked(pa.array([1.0, None]), "raise", "s", absent=True)
+    with pytest.raises(BadCell, match=r"column 's': nan"):
+        _checked(pa.array([1.0, None, math.nan]), "raise", "s", absent=True)
+
+
+@pytest.mark.slow
+def test_a_row_without_a_score_beside_a_library(docked):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import hit_curves
+
+    rows, library, _ = docked
+    nan = rows.withColumn("s", F.when(F.col("q") != 7, F.col("s")))
     with pytest.raises(Exception, match=r"column 's': nan"):
         hit_curves(nan, "q", "y", "s", library=library, id="id").collect()
 
@@ -546,7 +560,7 @@ def test_types_of_queries(spark, frame, items, kind, of_query, large):
     try:
         named = frame.withColumn("query", F.expr(f"if(q = 11, null, {of_query})"))
         assert dict(named.dtypes)["query"] == kind
-        found = {repr(row[0]): row[1:] for row in hit_curves(named, "query", "y", "f").collect()}
+        found = {repr(row[0]): row[1:] for row in hit_curves(named, "query", "y", "f", max_query=None).collect()}
         of = {row[0]: repr(row[1]) for row in named.select("q", "query").distinct().collect()}
     finally:
         spark.conf.unset(name)
@@ -616,7 +630,8 @@ def test_queries_that_have_no_type_of_their_own(frame):
         hit_curves(frame.withColumn("both", F.struct("q", "i")), "both", "y", "s")
 
 
-@pytest.mark.parametrize("policy", ["worst", pytest.param("omit", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["worst", "omit"])
 def test_queries_with_nan(frame, items, policy):
     from pyspark.sql import functions as F
 
