@@ -218,11 +218,12 @@ def test_hand_and_till(kinds, distinct):
             assert got == pytest.approx(float(weighted / (len(y) * (kinds - 1))), rel=1e-15, abs=1e-15)
 
 
+@pytest.mark.parametrize("rounds", [12, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", ["ovo", "ovr"])
-def test_classes_of_sklearn(method):
+def test_classes_of_sklearn(method, rounds):
     metrics = pytest.importorskip("sklearn.metrics")
     rng = np.random.default_rng(5)
-    for _ in range(60):
+    for _ in range(rounds):
         kinds = int(rng.integers(3, 7))
         y, score = of_classes(rng, kinds, int(rng.integers(kinds, 80)), int(rng.choice([3, 9, 10**6])))
         names = np.sort(rng.choice(list("abcdefgh"), kinds, replace=False))

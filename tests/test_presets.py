@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from ranx_in_python import uncompiled
 
 import hitcurve as hc
 
@@ -328,13 +329,13 @@ def test_ir_measures():
         assert found.means[str(measure)] == pytest.approx(theirs[measure], rel=1e-12)
 
 
-@pytest.mark.parametrize("made", ["dicts", pytest.param("objects", marks=pytest.mark.slow)])  # whose loops it compiles
-def test_ranx(made):
-    ranx = pytest.importorskip("ranx")
+@pytest.mark.parametrize("made", ["dicts", "objects", pytest.param("compiled", marks=pytest.mark.slow)])
+def test_ranx(made, monkeypatch):
+    ranx = pytest.importorskip("ranx") if made == "compiled" else uncompiled(monkeypatch)
     y, s, qid = random_queries(lambda rng, n: rng.random(n))
     y[11] = 1  # it refuses a query without judgements
     qrels, run = trec_dicts(y, s, qid)
-    if made == "objects":
+    if made != "dicts":
         qrels, run = ranx.Qrels(qrels), ranx.Run(run)
     theirs = ranx.evaluate(qrels, run, ["map", "map@5"])
     for measure, k in (("map", None), ("map@5", 5)):

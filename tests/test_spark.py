@@ -1,10 +1,12 @@
 """hitcurve.spark on a Spark of several processes: a master and two workers on this machine, started here. Without the
-slow tests Spark runs in one process, with its Python workers beside it.
+slow tests Spark runs in one process, with its Python workers beside it, and on fewer rows. Each job costs half a
+second, so the ordinary tests have few of them. Tests of errors have few rows, which Spark filters without a job.
 
 Java (17 or newer) must be installed; without it, or without pyspark, these tests are skipped. Those of Spark Connect
 also need its client's packages, `pip install "pyspark[connect]"`.
 """
 
+import math
 import os
 import shutil
 import signal
@@ -17,11 +19,11 @@ import numpy as np
 import pytest
 import register
 import routes
-from covering import covering
 from waiting import until
 
 import hitcurve as hc
 from hitcurve.measures import parse
+from hitcurve.sources.cells import BadCell
 
 pytest.importorskip("pyspark", minversion="4.0")
 pa = pytest.importorskip("pyarrow")
@@ -32,6 +34,10 @@ if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
     pytest.skip("Spark needs Java, and there is neither `java` on the PATH nor JAVA_HOME", allow_module_level=True)
 
 N = 40_000
+
+
+def slow_too(request):
+    return any(item.get_closest_marker("slow") and item.module is request.module for item in request.session.items)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +57,7 @@ def environment():
 @pytest.fixture(scope="module")
 def master(request, environment, tmp_path_factory):
     """A master and two workers. Their hosts have two names, for Spark tries no task twice at once on one host."""
-    if not any(item.get_closest_marker("slow") and item.module is request.module for item in request.session.items):
+    if not slow_too(request):
         yield "local[2]"
         return
     folder = tmp_path_factory.mktemp("cluster")
@@ -80,7 +86,7 @@ def master(request, environment, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def spark(master):
+def spark(request, master):
     from pyspark.sql import SparkSession
 
     settings = {
@@ -99,8 +105,8 @@ def spark(master):
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "3",
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "3000",
+        "spark.sql.shuffle.partitions": "3" if slow_too(request) else "2",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "600",
     }
     builder = SparkSession.builder.master(master).appName("hitcurve tests")
     for name, value in settings.items():
@@ -111,11 +117,13 @@ def spark(master):
 
 
 @pytest.fixture(scope="module")
-def items():
+def items(request):
+    """Labels, scores and queries. A query has 200 items, about."""
+    n = N if slow_too(request) else N // 5
     rng = np.random.default_rng(5)
-    y = rng.random(N) < 0.1
-    s = (rng.standard_normal(N) + y).round(3)
-    return y, s, rng.integers(0, 200, N)
+    y = rng.random(n) < 0.1
+    s = (rng.standard_normal(n) + y).round(3)
+    return y, s, rng.integers(0, n // 200, n)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +131,16 @@ def frame(spark, items):
     y, s, q = items
     table = pa.table({"y": y, "s": s, "f": s.astype(np.float32), "i": (1000 * s).astype(np.int32), "q": q,
                       "label": y.astype(np.int64)})  # fmt: skip
-    return spark.createDataFrame(table).repartition(5).cache()
+    return spark.createDataFrame(table).repartition(5 if len(y) == N else 3).cache()
+
+
+@pytest.fixture(scope="module")
+def few(spark):
+    """Two queries of two rows, with levels of two subtopics."""
+    return spark.createDataFrame(pa.table({
+        "y": [True, False, False, True], "label": [1, 0, 0, 1], "s": [3.0, 2.0, 1.0, 2.0], "i": pa.array([3, 2, 1, 2],
+        pa.int32()), "q": [7, 7, 8, 8], "level": [2, 0, 0, 1], "car": [1, 0, 0, 1], "cat": [2.0, 0.0, 0.0, 0.0],
+        "id": [1, 2, 3, 4], "doc": ["d1", "d2", "d3", "d4"]}))  # fmt: skip
 
 
 def once(folder, name, action):
@@ -155,16 +172,19 @@ def test_more_than_one_process_counts(spark, frame):
     assert len(set(frame.mapInArrow(who, "parent long").toArrow().column(0).to_pylist())) >= 2
 
 
-@pytest.mark.parametrize(("column", "dtype"), [("s", np.float64), ("f", np.float32), ("i", np.int32)])
-@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize(("column", "dtype", "lower"), [
+    ("s", np.float64, False), ("i", np.int32, True),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("s", np.float64, True), ("f", np.float32, False), ("f", np.float32, True), ("i", np.int32, False))),
+])  # fmt: skip
 def test_one_ranking_equals_that_in_memory(frame, items, column, dtype, lower):
     from hitcurve.spark import hit_curve
 
     y, s, _ = items
     s = (1000 * s).astype(dtype) if column == "i" else s.astype(dtype)
     label = "y" if lower else "label"
-    expected = hc.HitCurve(y, s, lower_is_better=lower, num_relevant=N)
-    curve = hit_curve(frame, label=label, score=column, lower_is_better=lower, num_relevant=N)
+    expected = hc.HitCurve(y, s, lower_is_better=lower, num_relevant=len(y))
+    curve = hit_curve(frame, label=label, score=column, lower_is_better=lower, num_relevant=len(y))
     assert curve == expected
     for ties in ("expected", "best", "worst", "threshold"):
         assert curve.average_precision(ties=ties) == expected.average_precision(ties=ties)
@@ -205,43 +225,44 @@ def test_nan_and_null_scores(frame, items, policy):
     holes = frame.withColumn("s", holes)
     expected = hc.HitCurve(y, np.where(np.isin(q, (3, 5)), np.nan, s), nan_policy=policy)
     assert hit_curve(holes, "y", "s", nan_policy=policy) == expected
-    with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 's': nan: give nan_policy='worst'"):
-        hit_curve(holes, "y", "s")
 
 
-def test_bad_columns_and_rows(frame):
+def test_bad_columns_and_rows(few):
     from pyspark.sql import functions as F
 
     from hitcurve.spark import hit_curve, hit_curves
 
     with pytest.raises(ValueError, match="there is no column 'score'; the columns are 'y'"):
-        hit_curve(frame, "y", "score")
+        hit_curve(few, "y", "score")
     with pytest.raises(TypeError, match="column 's' is of type string"):
-        hit_curve(frame.withColumn("s", F.col("s").cast("string")), "y", "s")
+        hit_curve(few.withColumn("s", F.col("s").cast("string")), "y", "s")
     with pytest.raises(TypeError, match="column 'y' is of type string"):
-        hit_curve(frame.withColumn("y", F.col("s").cast("string")), "y", "s")
+        hit_curve(few.withColumn("y", F.col("s").cast("string")), "y", "s")
     for wrong in (F.lit(2), F.lit(None).cast("int")):
         with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 'y': not a label"):
-            hit_curve(frame.withColumn("y", F.when(F.col("q") == 7, wrong).otherwise(F.col("label"))), "y", "s")
+            hit_curve(few.withColumn("y", F.when(F.col("q") == 7, wrong).otherwise(F.col("label"))), "y", "s")
     with pytest.raises(ValueError, match=r"column 'i': null, but a column of integers has no missing scores"):
-        hit_curve(frame.withColumn("i", F.when(F.col("q") != 7, F.col("i"))), "y", "i")
+        hit_curve(few.withColumn("i", F.when(F.col("q") != 7, F.col("i"))), "y", "i")
+    for missing in (None, float("nan")):
+        with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 's': nan: give nan_policy='worst'"):
+            hit_curve(few.withColumn("s", F.when(F.col("q") == 7, F.lit(missing)).otherwise(F.col("s"))), "y", "s")
     with pytest.raises(ValueError, match="nan_policy='drop'"):
-        hit_curve(frame, "y", "s", nan_policy="drop")
+        hit_curve(few, "y", "s", nan_policy="drop")
     for query, measures in (("q", ["AP", "RR", "AP"]), ("num_items", ["AP"]), ("AP", ["AP"])):
         with pytest.raises(ValueError, match=r"the result would have two columns '(AP|num_items)'"):
-            hit_curves(frame.withColumnRenamed("q", query), query, "y", "s", measures)
+            hit_curves(few.withColumnRenamed("q", query), query, "y", "s", measures)
     with pytest.raises(TypeError, match="max_query must be a whole number, got '5'"):
-        hit_curves(frame, "q", "y", "s", max_query="5")
+        hit_curves(few, "q", "y", "s", max_query="5")
     with pytest.raises(ValueError, match="nDCX"):
-        hit_curves(frame, "q", "y", "s", ["nDCX"])
+        hit_curves(few, "q", "y", "s", ["nDCX"])
     with pytest.raises(Exception, match=r"query 7, column 's': nan"):
-        hit_curves(frame.withColumn("s", F.when(F.col("q") != 7, F.col("s"))), "q", "y", "s").collect()
+        hit_curves(few.withColumn("s", F.when(F.col("q") != 7, F.col("s"))), "q", "y", "s", max_query=None).collect()
 
 
 @pytest.fixture(scope="module")
 def docked(spark, items):
     """(rows, library with labels, levels and queries) as DataFrames, and labels, scores (NaN without row), queries."""
-    y, s, q = (column[items[2] < 40] for column in items)
+    y, s, q = (column[items[2] < 20] for column in items)
     there = np.random.default_rng(8).random(len(y)) < 0.9 - 0.2 * y
     ids = [f"c{at}" for at in range(len(y))]
     table = pa.table({"id": ids, "y": y, "s": s, "i": (1000 * s).astype(np.int32), "q": q, "grade": 2 * y.astype(int)})
@@ -250,30 +271,40 @@ def docked(spark, items):
     return rows, library, (y, np.where(there, s, np.nan), q)
 
 
-@pytest.mark.parametrize("column", ["s", "i"])
-def test_items_of_a_library_without_a_row_rank_last(docked, column):
+@pytest.mark.parametrize(("given", "column"), [
+    ("labels", "i"), ("levels", "s"), ("number of actives", "s"),
+    *(pytest.param(*case, marks=pytest.mark.slow) for case in (
+        ("labels", "s"), ("levels", "i"), ("number of actives", "i"), ("numbers", "s"), ("numbers", "i"))),
+])  # fmt: skip
+def test_items_of_a_library_without_a_row_rank_last(docked, given, column):
     from hitcurve.spark import gain_curve, hit_curve
 
     rows, library, (y, s, _) = docked
     s = s if column == "s" else np.trunc(1000 * s)
-    expected = hc.HitCurve(y, s, nan_policy="worst")
-    assert hit_curve(rows, "y", column, library=len(y), num_actives=int(y.sum())) == expected
-    assert hit_curve(rows, "y", column, library=library, id="id") == expected
-    assert hit_curve(rows, "y", column, library=library.drop("y"), num_actives=int(y.sum()), id="id") == expected
-    assert gain_curve(rows, "grade", column, library=library, id="id") == hc.GainCurve(2 * y, s, nan_policy="worst")
+    if given == "levels":
+        found = gain_curve(rows, "grade", column, library=library, id="id")
+        assert found == hc.GainCurve(2 * y, s, nan_policy="worst")
+        return
+    how = {
+        "labels": {"library": library, "id": "id"},
+        "number of actives": {"library": library.drop("y"), "id": "id", "num_actives": int(y.sum())},
+        "numbers": {"library": len(y), "num_actives": int(y.sum())},
+    }[given]
+    assert hit_curve(rows, "y", column, **how) == hc.HitCurve(y, s, nan_policy="worst")
 
 
-# None of the 12 queries is large; two are, of 214 and 215 items; all are.
-@pytest.mark.parametrize(("kind", "column", "max_query"), [
-    *covering(["hits", "levels"], ["s", "i"], [None, 208]),
-    *(pytest.param(kind, column, 150, marks=pytest.mark.slow) for kind in ("hits", "levels") for column in "si"),
+# Of the 12 queries none is large, one, two or all. Each large one is counted by itself.
+@pytest.mark.parametrize(("kind", "column", "large"), [
+    ("levels", "i", 1),
+    *(pytest.param(kind, column, large, marks=pytest.mark.slow)
+      for kind in ("hits", "levels") for column in "si" for large in (None, 2, 12)),
 ])  # fmt: skip
-def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind, column, max_query):
+def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind, column, large):
     from hitcurve.spark import gain_curves, hit_curves
 
     rows, library, (y, s, q) = docked
     few = np.flatnonzero(q < 12)
-    rows, library = rows.where("q < 12"), library.where("q < 12 or q = 30")
+    rows, library = rows.where("q < 12"), library.where("q < 12 or q = 15")
     y, s, q = y[few], s[few] if column == "s" else np.trunc(1000 * s[few]), q[few]
     if kind == "hits":
         make, label, names = hit_curves, "y", ["AP", "EF@5%", "BEDROC(20)", "ROCAUC"]
@@ -281,24 +312,29 @@ def test_items_of_a_library_without_a_row_rank_last_in_their_query(docked, kind,
     else:
         make, label, names = gain_curves, "grade", ["nDCG", "AP"]
         expected = hc.GainCurves(2 * y, s, qid=q, nan_policy="worst")
-    if max_query is not None:
-        assert np.sum(expected.num_items > max_query) == {208: 2, 150: 12}[max_query]
-    policy = {"s": "raise", "i": "worst"}[column]
+    max_query = None
+    if large is not None:
+        max_query = int(np.sort([0, *expected.num_items])[-1 - large])
+        assert np.sum(expected.num_items > max_query) == large
+    policy = {"s": "worst", "i": "raise"}[column]
     options = {"library": library, "id": "id", "max_query": max_query, "nan_policy": policy}
-    found = make(rows, "q", label, column, names, **options).orderBy("q").toArrow()
+    found = make(rows, "q", label, column, names, **options).toArrow().sort_by("q")
     assert found.column("q").to_pylist() == expected.qid.tolist()
     assert found.column("num_items").to_pylist() == expected.num_items.tolist()
     for name in names:
         np.testing.assert_array_equal(found.column(name).to_numpy(), parse(name)(expected))
 
 
-def test_a_library_that_does_not_fit(docked):
+def test_a_library_that_does_not_fit(spark):
     from pyspark.sql import functions as F
 
-    from hitcurve.spark import gain_curve, hit_curve, hit_curves
+    from hitcurve.spark import _checked, gain_curve, hit_curve
 
-    rows, library, _ = docked
-    one = rows.select("id").orderBy("id").first()[0]
+    one = "c1"
+    table = pa.table({"id": ["c1", "c2", "c3", "c4", "c5"], "y": [True, False, True, False, False],
+                      "q": [1, 1, 1, 2, 2], "grade": [2, 0, 1, 0, 0], "s": [5.0, 4.0, 3.0, 2.0, 1.0]})  # fmt: skip
+    library = spark.createDataFrame(table.drop_columns("s"))
+    rows = spark.createDataFrame(table.slice(0, 4))
     of_one = F.col("id") == one
     for other, problem in (
         (library.where(~of_one), f"1 id .such as '{one}'. are not in library"),
@@ -328,19 +364,33 @@ def test_a_library_that_does_not_fit(docked):
         gain_curve(rows, "grade", "s", library=library, id="id", unretrieved=[1])
     with pytest.raises(TypeError, match="library is of type list: it must be a number or a DataFrame"):
         hit_curve(rows, "y", "s", library=["a"], id="id")
-    nan = rows.withColumn("s", F.when(~of_one, F.col("s")))
+    # Of an item without a row the score is null, of a row it is NaN.
+    _checked(pa.array([1.0, None]), "raise", "s", absent=True)
+    with pytest.raises(BadCell, match=r"column 's': nan"):
+        _checked(pa.array([1.0, None, math.nan]), "raise", "s", absent=True)
+
+
+@pytest.mark.slow
+def test_a_row_without_a_score_beside_a_library(docked):
+    from pyspark.sql import functions as F
+
+    from hitcurve.spark import hit_curves
+
+    rows, library, _ = docked
+    nan = rows.withColumn("s", F.when(F.col("q") != 7, F.col("s")))
     with pytest.raises(Exception, match=r"column 's': nan"):
         hit_curves(nan, "q", "y", "s", library=library, id="id").collect()
 
 
-def test_rows_that_change_between_the_passes_are_an_error(frame):
-    from pyspark.sql import functions as F
-
+def test_rows_that_change_between_the_passes_are_an_error(few):
     from hitcurve.spark import hit_curve
 
-    different = F.udf(lambda: time.time(), "double").asNondeterministic()
+    def different(batches):
+        for batch in batches:
+            yield batch.set_column(1, "s", pa.array([time.time()] * batch.num_rows))
+
     with pytest.raises(ValueError, match="cache the DataFrame"):
-        hit_curve(frame.withColumn("s", different()), "y", "s")
+        hit_curve(few.select("y", "s").mapInArrow(different, "y boolean, s double"), "y", "s")
 
 
 @pytest.mark.slow
@@ -372,7 +422,7 @@ def test_an_executor_killed_in_the_middle(frame, items, tmp_path):
     assert hit_curve(frail, "y", "s") == hc.HitCurve(y, s)
     assert (tmp_path / "killed").exists()
     frail = frame.mapInArrow(once(tmp_path, "killed again", kill), frame.schema)
-    found = hit_curves(frail, "q", "y", "s").orderBy("q").toArrow()
+    found = hit_curves(frail, "q", "y", "s").toArrow().sort_by("q")
     assert found.column("AP").to_pylist() == hc.HitCurves(y, s, qid=q).average_precision().tolist()
     assert (tmp_path / "killed again").exists()
 
@@ -397,7 +447,7 @@ def test_a_task_tried_twice_at_once(frame, items, tmp_path):
     y, s, q = items
     frail = frame.mapInArrow(slow, frame.schema)
     assert hit_curve(frail, "y", "s") == hc.HitCurve(y, s)
-    found = hit_curves(frail, "q", "y", "s", max_query=None).orderBy("q").toArrow()
+    found = hit_curves(frail, "q", "y", "s", max_query=None).toArrow().sort_by("q")
     assert found.column("AP").to_pylist() == hc.HitCurves(y, s, qid=q).average_precision().tolist()
     stages = {path.name for path in tmp_path.iterdir()}
     (tmp_path / "over").touch()
@@ -405,7 +455,7 @@ def test_a_task_tried_twice_at_once(frame, items, tmp_path):
     assert stages == {f"{name}{again}" for name in stages if name.isdigit() for again in ("", " again")}
 
 
-@pytest.mark.parametrize("together", [500, 1 << 18])
+@pytest.mark.parametrize("together", [500, pytest.param(1 << 18, marks=pytest.mark.slow)])
 def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
     import hitcurve.spark
 
@@ -414,7 +464,7 @@ def test_queries_equal_those_in_memory(frame, items, together, monkeypatch):
             monkeypatch.setattr(hitcurve.spark, name, value)
     y, s, q = items
     names = ["AP", "P@10", "AP(norm=min)@5", "RR", "AP(ties=worst)", "ROCAUC"]
-    found = hitcurve.spark.hit_curves(frame, "q", "y", "s", names, ties="best").orderBy("q").toArrow()
+    found = hitcurve.spark.hit_curves(frame, "q", "y", "s", names, ties="best").toArrow().sort_by("q")
     curves = hc.HitCurves(y, s, qid=q)
     assert found.column_names == ["q", "num_items", "num_relevant", *names]
     assert found.column("q").to_pylist() == curves.qid.tolist()
@@ -491,13 +541,13 @@ def test_queries_too_large_for_a_task_are_counted(frame, items):
     ("kind", "of_query"),
     [
         ("string", "if(q % 7 = 0, '', concat('the query ', repeat('é', int(q % 5)), q))"),
-        ("binary", "encode(string(q), 'utf-8')"),
+        pytest.param("binary", "encode(string(q), 'utf-8')", marks=pytest.mark.slow),
         pytest.param("tinyint", "tinyint(q % 100 - 50)", marks=pytest.mark.slow),
         pytest.param("boolean", "q % 2 = 0", marks=pytest.mark.slow),
         ("float", "if(q % 3 = 0, float('nan'), if(q % 3 = 1, float('-0.0'), float(q)))"),
         ("decimal(20,3)", "cast(q / 8 as decimal(20, 3))"),
         pytest.param("date", "date_from_unix_date(int(q))", marks=pytest.mark.slow),
-        ("timestamp", "timestamp_micros(q * 1234567890123)"),
+        pytest.param("timestamp", "timestamp_micros(q * 1234567890123)", marks=pytest.mark.slow),
     ],
 )
 def test_types_of_queries(spark, frame, items, kind, of_query, large):
@@ -510,7 +560,7 @@ def test_types_of_queries(spark, frame, items, kind, of_query, large):
     try:
         named = frame.withColumn("query", F.expr(f"if(q = 11, null, {of_query})"))
         assert dict(named.dtypes)["query"] == kind
-        found = {repr(row[0]): row[1:] for row in hit_curves(named, "query", "y", "f").collect()}
+        found = {repr(row[0]): row[1:] for row in hit_curves(named, "query", "y", "f", max_query=None).collect()}
         of = {row[0]: repr(row[1]) for row in named.select("q", "query").distinct().collect()}
     finally:
         spark.conf.unset(name)
@@ -531,14 +581,13 @@ def test_means_pass_over_queries_without_a_relevant_item(spark, max_query):
     df = spark.createDataFrame(pa.table({"q": q, "level": level, "y": level > 0, "s": s}))
     curves, gains = hc.HitCurves(level > 0, s, qid=q), hc.GainCurves(level, s, qid=q)
     names = ["AP@10", "P@2", "F1@2", "ROCAUC", "BEDROC(80.5)", "RR"]
+    sums = {"sum(NumRet)": 20.0, "sum(NumRel)": curves.num_relevant.sum()}
     graded = ["nDCG@10", "ERR(max=2)", "DCG@2", "P(rel=2)@1", "RBP(p=0.8)", "nDCG(gains={1:0,2:2})@2"]
     for make, label, known, asked in ((hit_curves, "y", curves, names), (gain_curves, "level", gains, graded)):
-        found = make(df, "q", label, "s", asked, max_query=max_query)
-        means = found.agg({f"`{name}`": "mean" for name in asked}).collect()[0].asDict()
-        assert means == {f"avg({name})": pytest.approx(known.mean(name), rel=1e-15) for name in asked}
-    counts = hit_curves(df, "q", "y", "s", ["NumRet", "NumRel"], max_query=max_query)
-    sums = counts.agg({"NumRet": "sum", "NumRel": "sum"}).collect()[0].asDict()
-    assert sums == {"sum(NumRet)": 20.0, "sum(NumRel)": curves.num_relevant.sum()}
+        found = make(df, "q", label, "s", [*asked, "NumRet", "NumRel"], max_query=max_query)
+        each = {"NumRet": "sum", "NumRel": "sum", **{f"`{name}`": "mean" for name in asked}}
+        means = {f"avg({name})": pytest.approx(known.mean(name), rel=1e-15) for name in asked}
+        assert found.agg(each).collect()[0].asDict() == sums | means
 
 
 def test_names_that_are_one_to_spark(spark):
@@ -548,14 +597,14 @@ def test_names_that_are_one_to_spark(spark):
     twins = "the columns 'ap' and 'AP', which are the same name to Spark: rename the query column"
     with pytest.raises(ValueError, match=twins):
         hit_curves(df, "ap", "y", "s")
-    assert hit_curves(df, "AP", "Y", "S", ["P@1"]).agg({"P@1": "mean"}).collect()[0][0] == 1.0
+    assert hit_curves(df, "AP", "Y", "S", ["P@1"], max_query=None).agg({"P@1": "mean"}).collect()[0][0] == 1.0
     twice = spark.createDataFrame(pa.table({"q": [1, 1], "y": [1, 0], "s": [2.0, 1.0], "S": [1.0, 2.0]}))
     with pytest.raises(ValueError, match="'s' and 'S' are the same column to Spark"):
         hit_curve(twice, "y", "s")
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
         assert hit_curve(twice, "y", "S").average_precision() == 0.5
-        assert hit_curves(df, "ap", "y", "s").columns == ["ap", "num_items", "num_relevant", "AP"]
+        assert hit_curves(df, "ap", "y", "s", max_query=None).columns == ["ap", "num_items", "num_relevant", "AP"]
         with pytest.raises(ValueError, match="there is no column 'Y'; the columns are 'ap', 'y', 's'"):
             hit_curve(df, "Y", "s")
     finally:
@@ -563,12 +612,11 @@ def test_names_that_are_one_to_spark(spark):
 
 
 def test_columns_with_dots_in_their_names(frame, items):
-    from hitcurve.spark import hit_curve, hit_curves
+    from hitcurve.spark import hit_curves
 
     y, s, q = items
     named = frame.selectExpr("y as `a.y`", "s as `a.s`", "q as `a``.q`")
-    assert hit_curve(named, "a.y", "a.s") == hc.HitCurve(y, s)
-    # Some queries apart.
+    # The largest query apart, as by hit_curve.
     found = hit_curves(named, "a`.q", "a.y", "a.s", max_query=int(np.bincount(q).max()) - 1).toArrow().sort_by("a`.q")
     assert found.column("AP").to_pylist() == hc.HitCurves(y, s, qid=q).average_precision().tolist()
 
@@ -582,7 +630,8 @@ def test_queries_that_have_no_type_of_their_own(frame):
         hit_curves(frame.withColumn("both", F.struct("q", "i")), "both", "y", "s")
 
 
-@pytest.mark.parametrize("policy", ["worst", pytest.param("omit", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["worst", "omit"])
 def test_queries_with_nan(frame, items, policy):
     from pyspark.sql import functions as F
 
@@ -590,7 +639,8 @@ def test_queries_with_nan(frame, items, policy):
 
     y, s, q = items
     holes = F.when((F.col("q") == 3) | (F.col("i") % 3 == 0), None).otherwise(F.col("s"))
-    found = hit_curves(frame.withColumn("s", holes), "q", "y", "s", nan_policy=policy).orderBy("q").toArrow()
+    how = {"nan_policy": policy, "max_query": None}
+    found = hit_curves(frame.withColumn("s", holes), "q", "y", "s", **how).toArrow().sort_by("q")
     missing = (q == 3) | ((1000 * s).astype(np.int32) % 3 == 0)
     curves = hc.HitCurves(y, np.where(missing, np.nan, s), qid=q, nan_policy=policy)
     assert found.column("num_items").to_pylist() == curves.num_items.tolist()
@@ -677,8 +727,12 @@ def graded(frame):
     return frame.withColumn("level", level).withColumn("gain", (level / 3).cast("double"))
 
 
-@pytest.mark.parametrize(("column", "score"), [("level", "s"), ("gain", "f"), ("gain", "i"), ("y", "s")])
-@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize(("column", "score", "lower"), [
+    ("gain", "f", True), ("y", "i", False),
+    *(pytest.param(*case, lower, marks=pytest.mark.slow)
+      for case in (("level", "s"), ("gain", "f"), ("gain", "i"), ("y", "s")) for lower in (False, True)
+      if (*case, lower) != ("gain", "f", True)),
+])  # fmt: skip
 def test_one_ranking_of_levels_equals_that_in_memory(graded, items, column, score, lower):
     from hitcurve.spark import gain_curve
 
@@ -703,13 +757,15 @@ def test_levels_beside_missing_scores(graded, items, policy):
     level, s = np.where(y, 1 + q % 4, 0), np.where(q % 3 == 0, np.nan, s)
     holes = graded.withColumn("s", F.when(F.col("q") % 3 == 0, F.lit(None)).otherwise(F.col("s")))
     assert gain_curve(holes, "level", "s", nan_policy=policy) == hc.GainCurve(level, s, nan_policy=policy)
-    found = gain_curves(holes, "q", "level", "s", ["nDCG@5"], nan_policy=policy).orderBy("q").toArrow()
+    how = {"nan_policy": policy, "max_query": None}
+    found = gain_curves(holes, "q", "level", "s", ["nDCG@5"], **how).toArrow().sort_by("q")
     expected = hc.GainCurves(level, s, qid=q, nan_policy=policy)
     np.testing.assert_array_equal(found.column("nDCG@5").to_numpy(), expected.ndcg(5))
 
 
 @pytest.mark.parametrize(
-    ("together", "max_query"), [(500, None), (1 << 18, 10_000_000), pytest.param(1 << 18, 210, marks=pytest.mark.slow)])
+    ("together", "max_query"),
+    [(500, None), *(pytest.param(1 << 18, most, marks=pytest.mark.slow) for most in (10_000_000, 210))])
 def test_queries_of_levels_equal_those_in_memory(graded, items, together, max_query, monkeypatch):
     import hitcurve.spark
 
@@ -725,7 +781,7 @@ def test_queries_of_levels_equal_those_in_memory(graded, items, together, max_qu
         chosen = graded.where(graded.q.isin(curves.qid[kept].tolist()))
         max_query = int(np.sort(curves.num_items[kept])[2])
     found = hitcurve.spark.gain_curves(chosen, "q", "level", "s", names, ties="best", max_query=max_query)
-    found = found.orderBy("q").toArrow()
+    found = found.toArrow().sort_by("q")
     assert found.column_names == ["q", "num_items", "num_relevant", *names]
     assert found.column("q").to_pylist() == curves.qid[kept].tolist()
     assert found.column("num_relevant").to_pylist() == curves.num_relevant[kept].tolist()
@@ -749,7 +805,7 @@ def test_the_register_gives_the_same_bits(spark, kind):
              if {"hits", kind} & {*row.of} and not row.ordered for name, _ in row.written
              for ties in row.readings or ("",)]  # fmt: skip
     names = list(dict.fromkeys(names))
-    found = many(df, "q", label, "s", names).orderBy("q").toArrow()
+    found = many(df, "q", label, "s", names, max_query=None).toArrow().sort_by("q")
     assert found.column("q").to_pylist() == queries
     for name in names:
         values = found.column(name).to_numpy(zero_copy_only=False).astype(float)
@@ -764,33 +820,33 @@ def test_the_register_gives_the_same_bits(spark, kind):
     ["null", *(pytest.param(one, marks=pytest.mark.slow)
                for one in ("-1", "double('nan')", "double('inf')", "9007199254740993L"))],
 )  # fmt: skip
-def test_bad_levels(graded, wrong):
+def test_bad_levels(few, wrong):
     from pyspark.sql import functions as F
 
     from hitcurve.spark import gain_curve
 
     kind = "bigint" if wrong[0] == "9" else "double"
-    bad = graded.withColumn("level", F.expr(f"if(q = 7, {wrong}, level)").cast(kind))
+    bad = few.withColumn("level", F.expr(f"if(q = 7, {wrong}, level)").cast(kind))
     with pytest.raises(ValueError, match=r"partition \d+, row \d+, column 'level': not a level: a"):
         gain_curve(bad, "level", "s")
 
 
-def test_bad_levels_of_queries_and_options(graded):
+def test_bad_levels_of_queries_and_options(few):
     from pyspark.sql import functions as F
 
     from hitcurve.spark import gain_curve, gain_curves
 
-    bad = graded.withColumn("level", F.expr("if(q = 7, -1, level)").cast("double"))
+    bad = few.withColumn("level", F.expr("if(q = 7, -1, level)").cast("double"))
     with pytest.raises(Exception, match=r"query 7, column 'level': not a level: a level must be finite and at least 0"):
-        gain_curves(bad, "q", "level", "s").collect()
+        gain_curves(bad, "q", "level", "s", max_query=None).collect()
     with pytest.raises(TypeError, match="column 'level' is of type string: levels must be real numbers"):
-        gain_curve(graded.withColumn("level", F.lit("1")), "level", "s")
+        gain_curve(few.withColumn("level", F.lit("1")), "level", "s")
     with pytest.raises(ValueError, match=r"unretrieved\[0\] is -1"):
-        gain_curve(graded, "level", "s", unretrieved=[-1])
+        gain_curve(few, "level", "s", unretrieved=[-1])
     with pytest.raises(ValueError, match="unknown option 'rel=2'; nDCG takes"):
-        gain_curves(graded, "q", "level", "s", ["nDCG(rel=2)"])
+        gain_curves(few, "q", "level", "s", ["nDCG(rel=2)"])
     with pytest.raises(ValueError, match="nDCG is not defined for ties='threshold'"):
-        gain_curves(graded, "q", "level", "s", ["nDCG"], ties="threshold")
+        gain_curves(few, "q", "level", "s", ["nDCG"], ties="threshold")
 
 
 # --- levels by subtopic ---------------------------------------------------------------------------------------------
@@ -803,13 +859,13 @@ def topical(spark, items):
     """(a frame, its levels by subtopic, the ids of its rows as numbers and as texts)."""
     y, s, q = items
     rng = np.random.default_rng(8)
-    level = rng.integers(0, 3, (N, 3)) * y[:, None]
-    number = rng.permutation(N).astype(np.int64) - N // 3
+    level = rng.integers(0, 3, (len(y), 3)) * y[:, None]
+    number = rng.permutation(len(y)).astype(np.int64) - len(y) // 3
     text = np.array([f"é{one}" if one % 3 else f"D{one}" for one in number.tolist()])
     columns = dict(zip(SUBTOPICS, (level[:, 0], level[:, 1].astype(np.float32), level[:, 2] > 1), strict=True))
     level[:, 2] = level[:, 2] > 1
     table = pa.table({"s": s, "i": (1000 * s).astype(np.int32), "q": q, "id": number, "doc": text, **columns})
-    return spark.createDataFrame(table).repartition(5).cache(), level, {"id": number, "doc": text}
+    return spark.createDataFrame(table).repartition(3).cache(), level, {"id": number, "doc": text}
 
 
 def same_subtopics(curve, expected):
@@ -820,7 +876,8 @@ def same_subtopics(curve, expected):
         assert curve.measure(name) == expected.measure(name)
 
 
-@pytest.mark.parametrize(("docid", "score", "lower"), [("id", "i", False), ("doc", "s", True)])
+@pytest.mark.parametrize(("docid", "score", "lower"), [
+    pytest.param("id", "i", False, marks=pytest.mark.slow), ("doc", "s", True)])  # fmt: skip
 def test_one_ranking_by_subtopic_equals_that_in_memory(topical, items, docid, score, lower):
     from hitcurve.spark import subtopic_curve
 
@@ -846,14 +903,15 @@ def test_subtopics_beside_missing_scores(topical, items, policy):
     how = {"docid": "id", "nan_policy": policy}
     expected = hc.SubtopicCurve(level, s, subtopics=SUBTOPICS, nan_policy=policy)
     same_subtopics(subtopic_curve(holes, SUBTOPICS, "s", **how), expected)
-    found = subtopic_curves(holes, "q", SUBTOPICS, "s", ["alpha_nDCG@5"], **how).orderBy("q").toArrow()
+    found = subtopic_curves(holes, "q", SUBTOPICS, "s", ["alpha_nDCG@5"], max_query=None, **how).toArrow().sort_by("q")
     curves = hc.SubtopicCurves(level, s, qid=q, subtopics=SUBTOPICS, nan_policy=policy)
     np.testing.assert_array_equal(found.column("alpha_nDCG@5").to_numpy(), curves.alpha_ndcg(5))
 
 
 @pytest.mark.parametrize(
     ("together", "max_query", "docid"),
-    [(500, None, "doc"), (1 << 18, 10_000_000, "id"), pytest.param(1 << 18, 210, "doc", marks=pytest.mark.slow)])
+    [(500, None, "doc"), pytest.param(1 << 18, 10_000_000, "id", marks=pytest.mark.slow),
+     pytest.param(1 << 18, 210, "doc", marks=pytest.mark.slow)])
 def test_queries_by_subtopic_equal_those_in_memory(topical, items, together, max_query, docid, monkeypatch):
     """Every measure of subtopics in the register, and measures without subtopics."""
     import hitcurve.spark
@@ -873,7 +931,7 @@ def test_queries_by_subtopic_equal_those_in_memory(topical, items, together, max
         frame = frame.where(frame.q.isin(curves.qid[kept].tolist()))
         max_query = int(np.sort(curves.num_items[kept])[2])
     found = hitcurve.spark.subtopic_curves(frame, "q", SUBTOPICS, "s", names, docid=docid, max_query=max_query)
-    found = found.orderBy("q").toArrow()
+    found = found.toArrow().sort_by("q")
     assert found.column_names == ["q", "num_items", "num_relevant", *names]
     assert found.column("num_items").to_pylist() == curves.num_items[kept].tolist()
     assert found.column("num_relevant").to_pylist() == curves.num_relevant[kept].tolist()
@@ -891,7 +949,8 @@ def test_ids_decide_as_in_evaluate(spark):
     names = ["alpha_nDCG@5", "nERR_IA", "nNRBP@3", "alpha_nDCG(ideal=exact)@3"]
     table = pa.table({"q": query, "doc": docs, "s": score, **dict(zip(subtopics, level.T, strict=True))})
     frame = spark.createDataFrame(table)
-    found = subtopic_curves(frame, "q", subtopics, "s", names, docid="doc").orderBy("q").toArrow()
+    found = subtopic_curves(frame, "q", subtopics, "s", names, docid="doc", max_query=None)
+    found = found.toArrow().sort_by("q")
     judged, run = {}, {}
     for q, doc, of_doc, one in zip(query, docs, level.tolist(), score.tolist(), strict=True):
         judged.setdefault(q, {})[doc] = dict(zip(subtopics, of_doc, strict=True))
@@ -911,35 +970,32 @@ def test_rows_of_the_same_id(spark):
     level = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 0, 0, 0]])
     score, ids = [1.0, 3.0, 2.0, 4.0], [7, 7, 7, None]  # a row that is not relevant needs no id
     subtopics = [*"abcd"]
-    found = set()
-    for at in ([0, 1, 2, 3], [2, 1, 0, 3], [3, 1, 2, 0]):
-        columns = dict(zip(subtopics, level[at].T, strict=True))
-        table = {"s": [score[i] for i in at], "id": pa.array([ids[i] for i in at], pa.int16()), **columns}
-        frame = spark.createDataFrame(pa.table(table)).repartition(2)
-        curve = subtopic_curve(frame, subtopics, "s", docid="id")
-        (row,) = subtopic_curves(frame.selectExpr("1 as q", "*"), "q", subtopics, "s", docid="id").collect()
-        assert row["alpha_nDCG"] == curve.alpha_ndcg()
-        found.add(curve)
-    assert len(found) == 1
-    nothing = frame.where("id is null").selectExpr("1 as q", "*")
+    orders = [0, 1, 2, 3], [2, 1, 0, 3], [3, 1, 2, 0], [3]  # the last has no relevant row
+    rows, query = np.concatenate(orders), np.repeat(range(4), [*map(len, orders)])
+    table = {"q": query, "s": np.take(score, rows), "id": pa.array([ids[i] for i in rows], pa.int16()),
+             **dict(zip(subtopics, level[rows].T, strict=True))}  # fmt: skip
+    frame = spark.createDataFrame(pa.table(table)).repartition(2)
+    found = subtopic_curves(frame, "q", subtopics, "s", docid="id", max_query=None).collect()
+    found.sort(key=lambda row: row["q"])
+    first, *others = (subtopic_curve(frame.where(frame.q == one), subtopics, "s", docid="id") for one in (0, 1, 3))
     expected = hc.SubtopicCurve(level[3:], [4.0], subtopics=subtopics)
-    assert subtopic_curve(nothing, subtopics, "s", docid="id") == expected
-    (row,) = subtopic_curves(nothing, "q", subtopics, "s", docid="id").collect()
-    assert (row["num_items"], row["num_relevant"], row["alpha_nDCG"]) == (1, 0, None)
+    assert others == [first, expected]
+    assert [row["alpha_nDCG"] for row in found] == [first.alpha_ndcg()] * 3 + [None]
+    assert (found[3]["num_items"], found[3]["num_relevant"]) == (1, 0)
 
 
-def test_bad_levels_by_subtopic_and_options(topical):
+def test_bad_levels_by_subtopic_and_options(few):
     from pyspark.sql import functions as F
 
     from hitcurve.spark import subtopic_curve, subtopic_curves
 
-    frame, _, _ = topical
+    frame = few.withColumn("system", F.lit(False))
     bad = frame.withColumn("cat", F.expr("if(q = 7, -1, cat)").cast("double"))
     rule = "column 'car' or column 'cat' or column 'system': not a level: a level must be finite and at least 0"
     with pytest.raises(ValueError, match=rf"partition \d+, row \d+, {rule}.*, or column 'id' of a relevant row: null"):
         subtopic_curve(bad, SUBTOPICS, "s", docid="id")
     with pytest.raises(Exception, match=rf"query 7, {rule}"):
-        subtopic_curves(bad, "q", SUBTOPICS, "s", docid="id").collect()
+        subtopic_curves(bad, "q", SUBTOPICS, "s", docid="id", max_query=None).collect()
     with pytest.raises(ValueError, match="or column 'doc' of a relevant row: null"):
         subtopic_curve(frame.withColumn("doc", F.expr("if(q = 7, null, doc)")), SUBTOPICS, "s", docid="doc")
     for how, error, said in (

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from marks import open_mark
+from ranx_in_python import uncompiled
 
 import hitcurve as hc
 from hitcurve.retrieval.formats import FORMATS, is_one_run
@@ -258,10 +259,15 @@ def test_those_of_ir_measures_and_ir_datasets():
                      [formats.GenericScoredDoc(*row) for row in OF_RUN], MEASURES))
 
 
-def test_objects_of_ranx(tmp_path):
-    ranx = pytest.importorskip("ranx")
-    qrels = ranx.Qrels(QRELS)
-    run = ranx.Run(RUN, name="mine")
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_objects_of_ranx(tmp_path, compiled, monkeypatch):
+    ranx = pytest.importorskip("ranx") if compiled else uncompiled(monkeypatch)
+    qrels, run = ranx.Qrels(QRELS), ranx.Run(RUN, name="mine")
+    if not compiled:  # the ids are texts of numpy, which its files do not take
+        same(hc.evaluate(qrels, run, MEASURES))
+        qrels, run = ranx.Qrels(), ranx.Run(name="mine")
+        for table, of in ((qrels, QRELS), (run, RUN)):
+            table.add_multi([*of], [[*docs] for docs in of.values()], [[*docs.values()] for docs in of.values()])
     found = hc.evaluate(qrels, run, MEASURES)
     same(found)
     assert found.name == "mine"
