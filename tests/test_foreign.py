@@ -59,13 +59,15 @@ def imported(name, folder):
 
 @pytest.fixture(scope="session")
 def example(tmp_path_factory):
-    """The example of the docs, built and installed with pip; its Cython and its C module."""
+    """The example of the docs, built as pip builds it; its Cython and its C module."""
     if not EXAMPLE.is_dir():
         pytest.skip("no docs beside these tests")
     folder = tmp_path_factory.mktemp("example")
     source = shutil.copytree(EXAMPLE, folder / "source")
-    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    run([*install, "--no-build-isolation", "--no-index", "--no-deps", "--target", folder / "site", source])
+    code = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
+    run([sys.executable, "-c", code, folder], cwd=source)
+    (wheel,) = folder.glob("*.whl")
+    shutil.unpack_archive(wheel, folder / "site", "zip")
     return imported("modelrank", folder / "site"), imported("modelrank_threads", folder / "site")
 
 
@@ -104,6 +106,24 @@ def test_example(example):
     label[7] = 2
     with pytest.raises(ValueError, match="model 0, item 7: hitcurve's status is 2"):
         cython.average_precisions(label, score, out)
+
+
+@pytest.mark.slow
+def test_the_example_is_installed_with_pip(tmp_path):
+    if not EXAMPLE.is_dir():
+        pytest.skip("no docs beside these tests")
+    source = shutil.copytree(EXAMPLE, tmp_path / "source")
+    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    run([*install, "--no-build-isolation", "--no-index", "--no-deps", "--target", tmp_path / "site", source])
+    code = """
+import sys
+sys.path.insert(0, "site")
+import numpy as np, modelrank, modelrank_threads
+out = np.empty(1)
+modelrank.average_precisions(np.array([1, 0], np.uint8), np.array([[1, 2]], np.float32), out)
+print(*out)
+"""
+    assert run([sys.executable, "-c", code], cwd=tmp_path) == "0.5\n"
 
 
 def test_example_in_native_threads(example):
