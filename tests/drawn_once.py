@@ -8,11 +8,10 @@ def pictures(patch):
 
     Pages are put together anew, and files are opened, written and replaced as ever.
     """
-    for module, name, which in (("page", "figures", lambda *_: 0), ("leaderboard_page", "figures", lambda *_: 0),
-                                ("plot_queries", "runs_figure", lambda *_: 0), ("frame", "pictures", id_of)):  # fmt: skip
-        module = import_module(f"hitcurve.report.{module}")
-        patch.setattr(module, name, kept(getattr(module, name), which))
-    saved(patch, id_of)
+    for module, name in ("page", "figures"), ("leaderboard_page", "figures"), ("plot_queries", "runs_figure"):
+        keep(patch, module, name, lambda *_: 0)
+    keep(patch, "frame", "pictures", id)
+    saved(patch, id)
 
 
 def saved(patch, which=lambda *_: 0):
@@ -35,19 +34,16 @@ def saved(patch, which=lambda *_: 0):
     patch.setattr(Figure, "savefig", savefig)
 
 
-def kept(real, which):
-    """The function, which is called once for each value of `which`."""
-    known = {}
+def keep(patch, module, name, which):
+    """The function of a module of the report is called once for each value of `which`."""
+    module, known = import_module(f"hitcurve.report.{module}"), {}
+    real = getattr(module, name)
 
     def call(first, *others, **options):
         key = which(first)
         if key not in known:
-            known[key] = first, real(first, *others, **options)
+            known[key] = first, real(first, *others, **options)  # an argument that is kept is no other's id
         made = known[key][1]
         return [*made] if isinstance(made, list) else made
 
-    return call
-
-
-def id_of(figure, *_):
-    return id(figure)
+    patch.setattr(module, name, call)
