@@ -1,4 +1,4 @@
-"""Pictures that are drawn once: for tests of the files and of the words around pictures, not of their lines."""
+"""Pictures that are drawn once or not at all: for tests of files and of the words of pages, not of lines."""
 
 from importlib import import_module
 
@@ -32,6 +32,11 @@ def saved(patch, which=lambda *_: 0):
             out.write(known[key][1])
 
     patch.setattr(Figure, "savefig", savefig)
+
+
+def words_alone(patch, called=lambda _: None):
+    """Pages have the captions of their pictures, which are not drawn: `called` is given each figure."""
+    patch.setattr("hitcurve.report.frame.pictures", lambda figure, _: called(figure) or ("", [], [], []))
 
 
 def keep(patch, module, name, which):

@@ -201,15 +201,10 @@ def drawn(run, monkeypatch):
     pytest.importorskip("matplotlib")
     from hitcurve.cli import table
 
-    figures, saved = [], table.save_picture
+    figures = []
 
-    def saving(figure, path):
-        figures.append(figure)
-        return saved(figure, path)
-
-    monkeypatch.setattr(table, "save_picture", saving)
-
-    def call(*arguments):
+    def call(*arguments, saved=table.save_picture):
+        monkeypatch.setattr(table, "save_picture", lambda *given: figures.append(given[0]) or saved(*given))
         run(*arguments, "--plot", "p.png")
         return figures.pop()
 
@@ -231,7 +226,7 @@ def test_gain_curves_are_drawn(drawn, tmp_path, scores):
 @pytest.mark.parametrize("more", [(), ("--ties", "best"), ("-m", "P(rel=3)@5", "nDCG")])
 def test_the_distribution_over_groups_is_drawn(drawn, more):
     """Of the groups that are in the mean."""
-    ax, each = drawn(*ONE, "--group", "query", *more).axes
+    ax, each = drawn(*ONE, "--group", "query", *more, saved=lambda *_: []).axes
     name, ties = more[1] if "-m" in more else "nDCG", "best" if "--ties" in more else "expected"
     curves = curves_of("first", True)
     values = curves.measure(name, ties=ties)[(curves.at_level(3) if "rel" in name else curves).num_relevant > 0]

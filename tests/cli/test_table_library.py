@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+import drawn_once
 import numpy as np
 import pytest
 
@@ -72,7 +73,8 @@ def test_the_foot_says_how_many(capsys):
     assert (out["items"], out["without_row"], out["relevant_without_row"]) == (7, 3, 1)
 
 
-def test_two_scores_with_different_failures_and_the_page(capsys, tmp_path):
+def test_two_scores_with_different_failures_and_the_page(capsys, tmp_path, monkeypatch):
+    drawn_once.words_alone(monkeypatch)
     page = tmp_path / "page.html"
     two = ("--score", "t:lower", "--nan", "worst", "--compare", "--resamples", "99")
     full = run(capsys, "table", "full.csv", "--label", "y", "--score", "s", *two, "-m", "AP")

@@ -5,7 +5,7 @@ import pytest
 from covering import covering
 
 from hitcurve.cli.main import main
-from hitcurve.report import frame, plot_queries
+from hitcurve.report import plot_queries
 
 QRELS = "".join(f"{q} 0 d{d} {int(d % 3 == 0)}\n" for q in range(8) for d in range(9))
 
@@ -101,7 +101,7 @@ def test_a_folder_that_is_not_there(capsys, files):
 
 
 def test_the_measure_that_sorts_is_drawn(capsys, files, drawn, monkeypatch):
-    monkeypatch.setattr(frame, "pictures", lambda *_: ("", [], [], []))
+    drawn_once.words_alone(monkeypatch)
     for sort, measure in ((), "AP"), (("--sort", "P@3"), "P@3"), (("--sort", "map"), "AP"), (("--sort", "num_q"), "AP"):
         trec(capsys, "a", "b", "-m", "num_q", "AP", "P@3", *sort, "--plot", "p.png")
         assert drawn[-1].axes[1].get_title() == f"Differences in {measure}"
