@@ -1,5 +1,6 @@
 """Pictures that are drawn once or not at all: for tests of files and of the words of pages, not of lines."""
 
+import io
 from importlib import import_module
 
 
@@ -11,25 +12,25 @@ def pictures(patch):
     for module, name in ("page", "figures"), ("leaderboard_page", "figures"), ("plot_queries", "runs_figure"):
         keep(patch, module, name, lambda *_: 0)
     keep(patch, "frame", "pictures", id)
-    saved(patch, id)
+    saved(patch)
 
 
-def saved(patch, which=lambda *_: 0):
-    """Figures of which `which` says the same are saved once in each format: these bytes are written again."""
+def saved(patch):
+    """In each format one picture is drawn: its bytes are those of all others."""
     from matplotlib.figure import Figure
 
     real, known = Figure.savefig, {}
 
     def savefig(figure, out, **options):
-        if not hasattr(out, "getvalue"):
+        if not isinstance(out, io.BytesIO):  # a page's
             real(figure, out, **options)
             return
-        key = which(figure), options["format"], type(out)
-        if key not in known:
-            real(figure, out, **options)
-            known[key] = figure, out.getvalue()  # a figure that is kept is no other's id
+        form = options["format"]
+        if form in known:
+            out.write(known[form])
         else:
-            out.write(known[key][1])
+            real(figure, out, **options)
+            known[form] = out.getvalue()
 
     patch.setattr(Figure, "savefig", savefig)
 

@@ -496,8 +496,10 @@ def test_systems_without_a_value_come_last():
     assert hc.Leaderboard(found, sort="AP").systems[-2:] == ("none", "other")
 
 
-@pytest.mark.parametrize("number", [3, 13, 27, pytest.param(50, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("p", ["p_holm", "p_t"])
+@pytest.mark.parametrize(("number", "p"), [
+    (3, "p_holm"), (3, "p_t"), (13, "p_holm"), (27, "p_t"),
+    *[pytest.param(*case, marks=pytest.mark.slow) for case in ((13, "p_t"), (50, "p_holm"), (50, "p_t"))],
+])  # fmt: skip
 def test_letters_and_marks_are_those_of_compare(number, p):
     """The same table, but for the counts, which have no test: as text, Markdown, LaTeX, HTML and in a notebook."""
     if p == "p_t":

@@ -37,15 +37,15 @@ def trec(capsys, *words):
     return status, *capsys.readouterr()
 
 
-@pytest.mark.parametrize("runs", [("a",), ("a", "b")])
-def test_what_is_printed_stays(capsys, files, monkeypatch, runs):
+def test_what_is_printed_stays(capsys, files, monkeypatch):
     drawn_once.saved(monkeypatch)
     for more in ((), ("-m", "official"), ("--format", "json"), ("--format", "trec", "-q"), ("-m", "num_q"),
                  ("-m", "iprec_at_recall", "AP"), ("--trec-eval", "9"), ("--ties", "expected")):  # fmt: skip
-        plain = trec(capsys, *runs, *more)
-        assert trec(capsys, *runs, *more, "--plot", "p.png") == plain, more
-        assert (files / "p.png").read_bytes()[:4] == b"\x89PNG"
-        (files / "p.png").unlink()
+        for runs in (("a",), ("a", "b")) if len(more) < 2 or more[0] == "--format" else (("a", "b"),):
+            plain = trec(capsys, *runs, *more)
+            assert trec(capsys, *runs, *more, "--plot", "p.png") == plain, (runs, more)
+            assert (files / "p.png").read_bytes()[:4] == b"\x89PNG"
+            (files / "p.png").unlink()
 
 
 @pytest.mark.parametrize(("name", "begin"), [("p.png", b"\x89PNG"), ("p.svg", b"<?xml"), ("p.pdf", b"%PDF"),
@@ -105,6 +105,8 @@ def test_the_measure_that_sorts_is_drawn(capsys, files, drawn, monkeypatch):
     for sort, measure in ((), "AP"), (("--sort", "P@3"), "P@3"), (("--sort", "map"), "AP"), (("--sort", "num_q"), "AP"):
         trec(capsys, "a", "b", "-m", "num_q", "AP", "P@3", *sort, "--plot", "p.png")
         assert drawn[-1].axes[1].get_title() == f"Differences in {measure}"
+        if "map" in sort:
+            continue
         trec(capsys, "a", "b", "$c_1$", "-m", "AP", "P@3", "num_q", *sort, "--compare", "--plot", "p.png")
         assert drawn[-1].axes[1].get_title().startswith(f"{measure}, 8 queries")
         trec(capsys, "a", "b", "-m", "AP", "P@3", "num_q", *sort, "--report", "p.html")
