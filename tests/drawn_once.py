@@ -35,9 +35,17 @@ def saved(patch):
     patch.setattr(Figure, "savefig", savefig)
 
 
-def words_alone(patch, called=lambda _: None):
-    """Pages have the captions of their pictures, which are not drawn: `called` is given each figure."""
-    patch.setattr("hitcurve.report.frame.pictures", lambda figure, _: called(figure) or ("", [], [], []))
+def words_alone(patch, called=lambda _: None, first=0):
+    """Pages have the captions of their pictures, of which the `first` are drawn. `called` is given each figure."""
+    from hitcurve.report import frame
+
+    real = frame.pictures
+
+    def pictures(figure, number):
+        called(figure)
+        return real(figure, number) if number < first else ("", [], [], [])
+
+    patch.setattr(frame, "pictures", pictures)
 
 
 def keep(patch, module, name, which):

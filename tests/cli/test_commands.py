@@ -13,6 +13,7 @@ from html import escape
 from inspect import signature
 from pathlib import Path
 
+import drawn_once
 import pytest
 
 pytest.importorskip("pyarrow")
@@ -243,8 +244,9 @@ def test_names_are_drawn_letter_by_letter(page):
         assert f"</svg>{escape(name)}</li>" in legend(page[0]), name
 
 
-def test_names_of_groups_are_drawn_letter_by_letter(capsys, tmp_path):
+def test_names_of_groups_are_drawn_letter_by_letter(capsys, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    drawn_once.words_alone(monkeypatch, first=1)
     rows = [f"{at % 2},{at},{name}\n" for name in NAMES[:5] for at in range(6)]
     (tmp_path / "a.csv").write_text("label,$x_1^$,set\n" + "".join(rows), encoding="utf-8")
     words = ("--label", "label", "--score", "$x_1^$", "--group", "set", "-m", "AP", "--report", "page.html")

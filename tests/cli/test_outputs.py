@@ -20,7 +20,7 @@ from hitcurve.compat import ranx
 
 TABLE = ("table", "a.csv", "--actives", "ids.txt", "--id", "id", "--score", "score", "-m", "AP")
 TREC = ("trec", "q.txt", "r.txt", "s.txt", "-m", "AP")
-COMMANDS = {"table": (TABLE, ("a.csv", "ids.txt")), "trec": (TREC, ("q.txt", "r.txt", "s.txt"))}
+COMMANDS = {"trec": (TREC, ("q.txt", "r.txt", "s.txt")), "table": (TABLE, ("a.csv", "ids.txt"))}
 OUTPUTS = (("--report", "page.html"), ("--plot", "picture.svg"), ("--plot", "picture.png"), ("--plot", "picture.pdf"))
 
 
