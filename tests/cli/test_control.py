@@ -100,27 +100,24 @@ def test_tables_of_runs(capsys, runs, form, more):
 
 def test_pages_and_pictures(capsys, tmp_path, screen, runs):
     pytest.importorskip("matplotlib")
-    for command, arguments in (("table", screen[:-2]), ("trec", runs)):
-        picture = ("--plot", "picture.svg") if command == "trec" else ()
-        status, _, err = run(capsys, command, *arguments, "--report", "page.html", *picture)
-        assert status == 0 and not CONTROL.findall(err), err
-        clean((tmp_path / "page.html").read_text(encoding="utf-8"))
-        if picture:
-            drawn = (tmp_path / "picture.svg").read_text(encoding="utf-8")
-            assert not CONTROL.findall(drawn)
-    assert run(capsys, "trec", *runs, "--plot", "picture.png")[0] == 0  # no glyph is missing
+    status, _, err = run(capsys, "trec", *runs, "--report", "page.html", "--plot", "picture.svg")
+    assert status == 0 and not CONTROL.findall(err), err
+    clean((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert not CONTROL.findall((tmp_path / "picture.svg").read_text(encoding="utf-8"))
+    assert run(capsys, "table", *screen[:-2], "--plot", "picture.png")[0] == 0  # no glyph is missing
 
 
-def test_pages_and_pictures_of_groups(capsys, monkeypatch, tmp_path, screen):
+@pytest.mark.parametrize(("last", "count"), [(None, 5), (-2, 1)], ids=["groups", "one"])
+def test_pages_and_pictures_of_a_screen(capsys, monkeypatch, tmp_path, screen, last, count):
     pytest.importorskip("matplotlib")
     from matplotlib.text import Text
 
     figures = []
     drawn_once.words_alone(monkeypatch, figures.append)
-    status, _, err = run(capsys, "table", *screen, "--report", "page.html")
+    status, _, err = run(capsys, "table", *screen[:last], "--report", "page.html")
     assert status == 0 and not CONTROL.findall(err), err
     clean((tmp_path / "page.html").read_text(encoding="utf-8"))
-    assert len(figures) == 5
+    assert len(figures) == count
     for figure in figures:
         clean("\n".join(text.get_text() for text in figure.findobj(Text)))
 
