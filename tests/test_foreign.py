@@ -1,6 +1,7 @@
 """Other packages that stand on hitcurve: built here against the installed one, and called from native threads.
 
-Two are built: the example of the docs, as its author's pip would, and a probe that calls every function of the .pxd.
+Three are built: the example of the docs, as its author's pip would, a probe that calls every function of the .pxd, and
+a package of a header that is later than the library.
 """
 
 import ctypes
