@@ -1,6 +1,7 @@
 """Other packages that stand on hitcurve: built here against the installed one, and called from native threads.
 
-Two are built: the example of the docs, as its author's pip would, and a probe that calls every function of the .pxd.
+Three are built: the example of the docs, as its author's pip would, a probe that calls every function of the .pxd, and
+a package of a header that is later than the library.
 """
 
 import ctypes
@@ -57,23 +58,59 @@ def imported(name, folder):
         sys.path.remove(str(folder))
 
 
+BUILD = """
+import os, runpy, sys
+from setuptools import build_meta
+for folder in sys.argv[1:]:
+    os.chdir(folder)
+    if os.path.exists("pyproject.toml"):
+        build_meta.build_wheel(".")
+    else:
+        sys.argv = ["setup.py", "--quiet", "build_ext", "--inplace"]
+        runpy.run_path("setup.py", run_name="__main__")
+"""
+LATER = "hitcurve_from_later"  # what the installed hitcurve lacks
+
+
 @pytest.fixture(scope="session")
-def example(tmp_path_factory):
-    """The example of the docs, built and installed with pip; its Cython and its C module."""
+def built(tmp_path_factory):
+    """The folder of all that is compiled, by one process: each package in a folder of its own."""
+    made = tmp_path_factory.mktemp("built")
+    if EXAMPLE.is_dir():
+        shutil.copytree(EXAMPLE, made / "example")
+    shutil.copytree(HERE / "foreign", made / "probe")
+    (made / "late").mkdir()
+    header = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
+    header = header.replace('{"hitcurve_average_precision_f32"', f'{{"{LATER}"')
+    (made / "late" / "hitcurve.h").write_text(header, encoding="utf-8")
+    (made / "late" / "late.c").write_text(
+        '#include <Python.h>\n#include "hitcurve.h"\n'
+        "static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = \"late\"};\n"
+        "PyMODINIT_FUNC PyInit_late(void) { return hitcurve_import() < 0 ? NULL : PyModule_Create(&late); }\n",
+        encoding="utf-8",
+    )
+    (made / "late" / "setup.py").write_text(
+        "from setuptools import Extension, setup\n"
+        'setup(name="late", ext_modules=[Extension("late", ["late.c"], include_dirs=["."])])\n',
+        encoding="utf-8",
+    )
+    run([sys.executable, "-c", BUILD, *sorted(made.iterdir())])
+    return made
+
+
+@pytest.fixture(scope="session")
+def example(built):
+    """The example of the docs, built as pip builds it; its Cython and its C module."""
     if not EXAMPLE.is_dir():
         pytest.skip("no docs beside these tests")
-    folder = tmp_path_factory.mktemp("example")
-    source = shutil.copytree(EXAMPLE, folder / "source")
-    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    run([*install, "--no-build-isolation", "--no-index", "--no-deps", "--target", folder / "site", source])
-    return imported("modelrank", folder / "site"), imported("modelrank_threads", folder / "site")
+    (wheel,) = (built / "example").glob("*.whl")
+    shutil.unpack_archive(wheel, built / "site", "zip")
+    return imported("modelrank", built / "site"), imported("modelrank_threads", built / "site")
 
 
 @pytest.fixture(scope="session")
-def probe(tmp_path_factory):
-    folder = shutil.copytree(HERE / "foreign", tmp_path_factory.mktemp("probe") / "source")
-    run([sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"], cwd=folder)
-    return imported("probe", folder)
+def probe(built):
+    return imported("probe", built / "probe")
 
 
 def models(num_models=40, n=3000, dtype=np.float32, seed=0):
@@ -104,6 +141,24 @@ def test_example(example):
     label[7] = 2
     with pytest.raises(ValueError, match="model 0, item 7: hitcurve's status is 2"):
         cython.average_precisions(label, score, out)
+
+
+@pytest.mark.slow
+def test_the_example_is_installed_with_pip(tmp_path):
+    if not EXAMPLE.is_dir():
+        pytest.skip("no docs beside these tests")
+    source = shutil.copytree(EXAMPLE, tmp_path / "source")
+    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    run([*install, "--no-build-isolation", "--no-index", "--no-deps", "--target", tmp_path / "site", source])
+    code = """
+import sys
+sys.path.insert(0, "site")
+import numpy as np, modelrank, modelrank_threads
+out = np.empty(1)
+modelrank.average_precisions(np.array([1, 0], np.uint8), np.array([[1, 2]], np.float32), out)
+print(*out)
+"""
+    assert run([sys.executable, "-c", code], cwd=tmp_path) == "0.5\n"
 
 
 def test_example_in_native_threads(example):
@@ -206,25 +261,10 @@ def test_struct_of_another_version(probe):
     assert probe.average_precision(label, score, size=8)[0] == BAD_ARGUMENT
 
 
-def test_hitcurve_older_than_the_header(tmp_path):
+def test_hitcurve_older_than_the_header(built):
     """What it lacks is an ImportError, as from Cython: packages that can do without catch that."""
-    name = "hitcurve_average_precision_f32"
-    header = (Path(capi.get_include()) / "hitcurve.h").read_text(encoding="utf-8")
-    (tmp_path / "hitcurve.h").write_text(header.replace(f'{{"{name}"', '{"hitcurve_from_later"'), encoding="utf-8")
-    (tmp_path / "late.c").write_text(
-        '#include <Python.h>\n#include "hitcurve.h"\n'
-        "static struct PyModuleDef late = {PyModuleDef_HEAD_INIT, .m_name = \"late\"};\n"
-        "PyMODINIT_FUNC PyInit_late(void) { return hitcurve_import() < 0 ? NULL : PyModule_Create(&late); }\n",
-        encoding="utf-8",
-    )
-    (tmp_path / "setup.py").write_text(
-        "from setuptools import Extension, setup\n"
-        'setup(name="late", ext_modules=[Extension("late", ["late.c"], include_dirs=["."])])\n',
-        encoding="utf-8",
-    )
-    run([sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"], cwd=tmp_path)
-    with pytest.raises(ImportError, match=r"older than the hitcurve .* compiled with: it has no hitcurve_from_later"):
-        imported("late", tmp_path)
+    with pytest.raises(ImportError, match=f"older than the hitcurve .* compiled with: it has no {LATER}"):
+        imported("late", built / "late")
 
 
 # --- the same numbers as from Python ------------------------------------------------------------------------

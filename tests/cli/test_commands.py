@@ -8,9 +8,12 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from html import escape
 from inspect import signature
 from pathlib import Path
 
+import drawn_once
 import pytest
 
 pytest.importorskip("pyarrow")
@@ -59,9 +62,9 @@ def test_a_full_device(arguments):
 
 @FULL
 @pytest.mark.parametrize(("arguments", "status"), [((*TABLE, "-m", "AP"), 0), (TREC, 0), (("nonsense",), 2)])
-def test_warnings_that_cannot_be_written_cost_no_numbers(arguments, status):
-    expected = command(*arguments)
-    assert expected[0] == status
+def test_warnings_that_cannot_be_written_cost_no_numbers(capsys, arguments, status):
+    expected = run(capsys, *arguments)
+    assert expected[0] == status and expected[2]
     assert command(*arguments, shell="2>/dev/full") == (*expected[:2], "")
 
 
@@ -80,8 +83,10 @@ def test_closed_streams(arguments, shell, stream):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes streams with a shell of Unix")
-def test_closed_standard_error():
-    assert command(*TABLE, "-m", "AP", shell="2>&-") == (0, "AP  0.7917\n", "")
+def test_closed_standard_error(capsys):
+    expected = run(capsys, *TREC)
+    assert expected[0] == 0 and expected[2]
+    assert command(*TREC, shell="2>&-") == (*expected[:2], "")
 
 
 def test_letters_that_the_encoding_lacks(tmp_path):
@@ -199,47 +204,66 @@ def test_ties_whose_order_changes_nothing_are_no_warning(capsys, tmp_path):
 @FULL
 def test_a_page_that_cannot_be_written_is_named(capsys):
     pytest.importorskip("matplotlib")
-    status, _, err = run(capsys, *TABLE, "--report", "/dev/full")
+    status, _, err = run(capsys, *TREC, "--report", "/dev/full")
     assert (status, err.splitlines()[-1]) == (1, "hitcurve: error: /dev/full: No space left on device")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text elsewhere")
-def test_a_file_whose_name_is_no_text(capsys, tmp_path):
+NO_TEXT = os.fsdecode(b"bad\xff.csv") if sys.platform == "linux" else "bad.csv"  # names of files are text elsewhere
+NAMES = ["$x_1^$", "$x$", "a$b", "_score", "<b>&", "分子"]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """A page of a file whose name is no text, with scores of these names: its text, and what was printed.
+
+    Standard error has what is said of a picture beside the page.
+    """
     pytest.importorskip("matplotlib")
-    name = os.fsdecode(b"bad\xff.csv")
-    (tmp_path / "a.csv").rename(tmp_path / name)
-    status = main(["table", name, *TABLE[2:], "--report", "page.html", "-m", "AP"])
-    assert (status, capsys.readouterr().out) == (0, "AP  0.7917\n")
-    assert "<h1>bad\\udcff.csv</h1>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out, redirect_stderr(
+        io.StringIO()
+    ) as err:
+        patch.chdir(tmp_path_factory.mktemp("page"))
+        rows = "".join(f"{at % 2}{f',{at}' * len(NAMES)}\n" for at in range(6))
+        Path(NO_TEXT).write_text(f"label,{','.join(NAMES)}\n{rows}", encoding="utf-8")
+        scores = [word for name in NAMES for word in ("--score", name)]
+        outputs = ("--plot", "p.png", "--report", "page.html")
+        assert main(["table", NO_TEXT, "--label", "label", *scores, "-m", "AP", *outputs]) == 0
+        return Path("page.html").read_text(encoding="utf-8"), out.getvalue(), err.getvalue()
 
 
-@pytest.mark.parametrize("name", ["$x_1^$", "$x$", "a$b", "_score", "<b>&"])
-@pytest.mark.parametrize("grouped", [False, True])
-def test_names_are_drawn_letter_by_letter(capsys, tmp_path, name, grouped):
+def test_a_file_whose_name_is_no_text(page):
+    text, out, _ = page
+    assert [line.split() for line in out.splitlines()] == [["score", "AP"], *([name, "0.7556"] for name in NAMES)]
+    assert f"<h1>{NO_TEXT.encode('utf-8', 'backslashreplace').decode()}</h1>" in text
+
+
+def legend(text):
+    return text[text.index('<ul class="legend"') : text.index("</ul>", text.index('<ul class="legend"'))]
+
+
+def test_names_are_drawn_letter_by_letter(page):
+    for name in NAMES:
+        assert f"</svg>{escape(name)}</li>" in legend(page[0]), name
+
+
+def test_names_of_groups_are_drawn_letter_by_letter(capsys, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    from html import escape
-
-    text = f"label,{name},set\n" + "".join(f"{at % 2},{at},{name}\n" for at in range(6))
-    (tmp_path / "a.csv").write_text(text)
-    more = ("--group", "set") if grouped else ()
-    status, _, err = run(capsys, "table", "a.csv", "--label", "label", "--score", name, "--report", "page.html", *more)
+    drawn_once.words_alone(monkeypatch, first=1)
+    rows = [f"{at % 2},{at},{name}\n" for name in NAMES[:5] for at in range(6)]
+    (tmp_path / "a.csv").write_text("label,$x_1^$,set\n" + "".join(rows), encoding="utf-8")
+    words = ("--label", "label", "--score", "$x_1^$", "--group", "set", "-m", "AP", "--report", "page.html")
+    status, _, err = run(capsys, "table", "a.csv", *words)
     assert status == 0, err
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    legend = page[page.index('<ul class="legend"') : page.index("</ul>", page.index('<ul class="legend"'))]
-    assert f"</svg>{escape(name)}</li>" in legend
+    text = legend((tmp_path / "page.html").read_text(encoding="utf-8"))
+    for name in NAMES[:5]:
+        assert f"</svg>{escape(name)}</li>" in text, name
 
 
-def test_letters_that_the_font_of_a_picture_lacks(capsys, tmp_path):
-    pytest.importorskip("matplotlib")
-    (tmp_path / "a.csv").write_text("label,分子,energy\n1,3,1\n0,2,3\n1,1,2\n", encoding="utf-8")
-    columns = ("--label", "label", "--score", "分子", "--score", "energy")
-    status, _, err = run(capsys, "table", "a.csv", *columns, "--plot", "p.png", "--report", "page.html")
-    assert status == 0
-    lines = err.splitlines()
+def test_letters_that_the_font_of_a_picture_lacks(page):
+    lines = page[2].splitlines()
     assert all(line.startswith("hitcurve: warning: ") for line in lines)
     boxes = "matplotlib's font lacks some letters of the names: boxes are drawn in their place"
     assert f"hitcurve: warning: p.png: {boxes}" in lines
-    assert "</svg>分子</li>" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("order", [

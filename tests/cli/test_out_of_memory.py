@@ -27,11 +27,10 @@ sys.exit(main(["table", *sys.argv[1:]]))
 
 
 def test_a_table_that_does_not_fit(tmp_path):
-    for name, rows in (("small.csv", 1_000), ("large.csv", 1_000_000)):
-        with open(tmp_path / name, "w") as out:
-            out.write("id,y,s\n")
-            out.writelines(f"{at:040d},{at % 2},{at * 7919 % 1000003}\n" for at in range(rows))
-    command = ("large.csv", "--label", "y", "--score", "s", "--id", "id", "--workers", "1")
+    lines = "".join(f"{at:040d},{at % 2},{at * 7919 % 1000003}\n" for at in range(10_000))
+    for name, times in (("small.csv", 1), ("large.csv", 100)):
+        (tmp_path / name).write_text("id,y,s\n" + lines * times)
+    command = ("large.csv", "--label", "y", "--score", "s", "--id", "id", "--workers", "1", "-m", "AP")
     found = subprocess.run([sys.executable, "-c", PROGRAM, *command], capture_output=True, text=True, cwd=tmp_path)
     assert found.returncode == 1 and found.stdout == ""
     said = found.stderr.splitlines()

@@ -2,6 +2,7 @@
 
 import json
 
+import drawn_once
 import pytest
 
 pytest.importorskip("pyarrow")
@@ -99,8 +100,9 @@ def test_reports_count_none(capsys, tmp_path):
     assert "Rows that repeat an id: none." in run(capsys, "--id", "score")[1].splitlines()
 
 
-def test_the_page_counts_them_too(capsys, tmp_path):
+def test_the_page_counts_them_too(capsys, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    drawn_once.words_alone(monkeypatch)
     for more in ((), ("-m", "AP")):
         assert run(capsys, "--nan", "worst", "--na", "n.d.", "--id", "name", "--report", "r.html", *more)[0] == 0
         page = (tmp_path / "r.html").read_text(encoding="utf-8")

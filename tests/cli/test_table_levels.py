@@ -30,8 +30,8 @@ NAMED = [parse(name).name for name in (
     "nDCG@5", "nDCG(dcg=exp-log2)", "ERR(max=3)@10", "Q@5", "OPA", "Gamma", "nDCG(ties=worst)@3", "AP(rel=2)",
     "AP", "ROCAUC", "P(rel=3)@5")]  # fmt: skip
 ONE, BOTH = ("--score", "first"), ("--score", "first", "--score", "second:lower")
-DRAWN = {"n_resamples": 200, "rng": 5}
-SEEDED = ("--resamples", "200", "--seed", "5")
+DRAWN = {"n_resamples": 50, "rng": 5}
+SEEDED = ("--resamples", "50", "--seed", "5")
 
 
 @pytest.fixture(autouse=True)
@@ -201,15 +201,10 @@ def drawn(run, monkeypatch):
     pytest.importorskip("matplotlib")
     from hitcurve.cli import table
 
-    figures, saved = [], table.save_picture
+    figures = []
 
-    def saving(figure, path):
-        figures.append(figure)
-        return saved(figure, path)
-
-    monkeypatch.setattr(table, "save_picture", saving)
-
-    def call(*arguments):
+    def call(*arguments, saved=table.save_picture):
+        monkeypatch.setattr(table, "save_picture", lambda *given: figures.append(given[0]) or saved(*given))
         run(*arguments, "--plot", "p.png")
         return figures.pop()
 
@@ -231,7 +226,7 @@ def test_gain_curves_are_drawn(drawn, tmp_path, scores):
 @pytest.mark.parametrize("more", [(), ("--ties", "best"), ("-m", "P(rel=3)@5", "nDCG")])
 def test_the_distribution_over_groups_is_drawn(drawn, more):
     """Of the groups that are in the mean."""
-    ax, each = drawn(*ONE, "--group", "query", *more).axes
+    ax, each = drawn(*ONE, "--group", "query", *more, saved=lambda *_: []).axes
     name, ties = more[1] if "-m" in more else "nDCG", "best" if "--ties" in more else "expected"
     curves = curves_of("first", True)
     values = curves.measure(name, ties=ties)[(curves.at_level(3) if "rel" in name else curves).num_relevant > 0]
@@ -244,7 +239,7 @@ def test_the_distribution_over_groups_is_drawn(drawn, more):
 
 
 def test_groups_of_several_scores_are_drawn_side_by_side(drawn):
-    ax, apart, each = drawn(*BOTH, "--group", "query").axes
+    ax, apart, each = drawn(*BOTH, "--group", "query", saved=lambda *_: []).axes
     assert [label.get_text() for label in ax.get_yticklabels()] == ["first", "second"]
     means = [line.get_xdata()[0] for line in ax.get_lines() if line.get_marker() == "D" and line.get_label() != "mean"]
     assert means == pytest.approx([curves_of(name, True).mean("nDCG") for name in SCORES])
@@ -283,7 +278,7 @@ def page(run, tmp_path):
 
 
 def test_the_page_of_one_ranking(page):
-    found = page(*ONE, "--interval", "--resamples", "200", "--seed", "5")
+    found = page(*ONE, "--interval", *SEEDED)
     table, files = found.tables
     assert table[0] == ["", "expected", "worst", "best", "threshold", "interval", "by", ""]
     curve = curves_of("first", False)

@@ -68,6 +68,28 @@ def terminal(*arguments, code=None, columns=80, pipe=None, **environment):
     return seen.decode().replace("\r\n", "\n"), piped.decode()
 
 
+def commands(*lines, surroundings=(), widths=(), **how):
+    """What stands on a terminal after these commands of one process, which each may have an environment or a width."""
+    code = f"""
+import fcntl, os, struct, termios
+from hitcurve.cli.main import main
+before = dict(os.environ)
+surroundings, widths = {[*surroundings]!r}, {[*widths]!r}
+for at, line in enumerate({[*lines]!r}):
+    if surroundings:
+        os.environ.clear()
+        os.environ.update(before | surroundings[at])
+    if widths:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, widths[at], 0, 0))
+    try:
+        main([*line])
+    except SystemExit:
+        pass
+    print("\\nreturned", flush=True)
+"""
+    return terminal(code=code, **how)
+
+
 # --- colours ------------------------------------------------------------------------------------------------
 
 
@@ -81,22 +103,24 @@ def test_colours_are_for_terminals():
     seen, piped = terminal(*TABLE, pipe="stdout")
     assert "hitcurve: \x1b[1;35mwarning:\x1b[0m score: only 2 relevant items" in seen
     assert "measure" in piped and "\x1b" not in piped
-    assert "hitcurve: \x1b[1;31merror:\x1b[0m none.csv: No such file" in terminal(*("table", "none.csv"), *TABLE[2:])[0]
-    assert "hitcurve table: \x1b[1;31merror:\x1b[0m --label, --actives" in terminal(*TABLE[:2], "--score", "s")[0]
+    seen, _ = commands(("table", "none.csv", *TABLE[2:]), (*TABLE[:2], "--score", "s"))
+    assert "hitcurve: \x1b[1;31merror:\x1b[0m none.csv: No such file" in seen
+    assert "hitcurve table: \x1b[1;31merror:\x1b[0m --label, --actives" in seen
 
 
 @UNIX
-@pytest.mark.parametrize("plain", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}])
-def test_terminals_without_colours(plain):
-    seen, _ = terminal(*TABLE, **plain)
-    assert "hitcurve: warning: score: only 2" in seen and "\nmeasure " in seen
-    assert "\x1b" not in seen
-
-
-@UNIX
-@pytest.mark.parametrize("form", ["csv", "json", "markdown", "latex"])
-def test_other_forms_have_none(form):
-    assert "\x1b" not in terminal(*TABLE, "--format", form, pipe="stderr")[0]
+def test_terminals_and_forms_without_colours():
+    plain = [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {"NO_COLOR": "1", "FORCE_COLOR": "1"}]
+    forms = ["csv", "json", "markdown", "latex"]
+    lines = [*[TABLE] * 4, *((*TABLE, "--format", form) for form in forms)]
+    seen, _ = commands(*lines, surroundings=[{}, *plain, *[{}] * 4])
+    coloured, *others = seen.split("\nreturned\n")[:-1]
+    assert coloured.count("\x1b") == 4 and len(others) == 7
+    for how, text in zip(plain, others, strict=False):
+        assert "hitcurve: warning: score: only 2" in text and "measure " in text and "\x1b" not in text, how
+    for form, text in zip(forms, others[3:], strict=True):
+        lines = [line for line in text.splitlines() if not line.startswith("hitcurve: ")]
+        assert any(lines) and not [line for line in lines if "\x1b" in line], form
 
 
 @pytest.mark.parametrize(("name", "value", "expected"), [("FORCE_COLOR", "1", True), ("FORCE_COLOR", "", False),
@@ -140,12 +164,14 @@ def test_examples_of_the_help_are_right(capsys, command):
 
 
 @UNIX
-@pytest.mark.parametrize("columns", [40, 60, 80, 200])
-def test_help_is_as_wide_as_the_terminal(columns):
-    options, _, _ = terminal("table", "--help", columns=columns, PYTHON_COLORS="0")[0].partition("\nexamples:\n")
-    widest = max(map(len, options.splitlines()[1:]))  # the usage is one line
-    assert widest <= min(columns - 2, 88)
-    assert widest > min(columns - 12, 78)
+def test_help_is_as_wide_as_the_terminal():
+    widths = [40, 60, 80, 200]
+    seen, _ = commands(*[("table", "--help")] * 4, widths=widths, PYTHON_COLORS="0")
+    for columns, text in zip(widths, seen.split("\nreturned\n")[:-1], strict=True):
+        options, _, _ = text.partition("\nexamples:\n")
+        widest = max(map(len, options.splitlines()[1:]))  # the usage is one line
+        assert widest <= min(columns - 2, 88)
+        assert widest > min(columns - 12, 78)
 
 
 # --- progress -----------------------------------------------------------------------------------------------
@@ -391,33 +417,48 @@ def test_nothing_is_shown_where_there_is_no_standard_error(monkeypatch):
 # --- completion ---------------------------------------------------------------------------------------------
 
 
-def completed(line):
-    """What argcomplete answers to a shell in which the line was typed."""
+COMPLETED = {
+    "hitcurve ": {"table", "trec", "measures"},
+    "hitcurve table a.csv --inter": {"--interval"},
+    "hitcurve table a.csv --se": {"--seed"},
+    "hitcurve table a.csv --ties w": {"worst"},
+    "hitcurve table a.csv --label label -m AP BEDR": {"BEDROC(20)", "BEDROC(80.5)"},
+    "hitcurve trec q.txt r.txt -m nDCG": {"nDCG", "nDCG@10"},
+    "hitcurve measures log": {"logAUC"},
+    "hitcurve trec q.txt r.txt -m ndcg_c": {"ndcg_cut_10"},
+}
+
+
+def test_completion():
+    """What argcomplete answers to a shell in which these lines were typed: it ends the process after each."""
     pytest.importorskip("argcomplete")
-    code = "import sys; from hitcurve.cli.main import main; sys.argv = ['hitcurve']; main()"
+    code = f"""
+import os, sys
+class Left(BaseException):
+    pass
+def leave(status):
+    if status or line == lines[-1]:
+        real(status)
+    raise Left
+real, os._exit, lines = os._exit, leave, {[*COMPLETED]!r}
+from hitcurve.cli.main import main
+sys.argv = ["hitcurve"]
+for at, line in enumerate(lines):
+    file = f"out{{at}}.txt"
+    os.environ.update(COMP_LINE=line, COMP_POINT=str(len(line)), _ARGCOMPLETE_STDOUT_FILENAME=file)
+    try:
+        main()
+    except Left:
+        continue
+    sys.exit(f"{{line}}: main returned")
+"""
     surroundings = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "_ARGCOMPLETE": "1",
-                    "COMP_LINE": line, "COMP_POINT": str(len(line)), "COMP_TYPE": "9", "_ARGCOMPLETE_IFS": "\n",
-                    "_ARGCOMPLETE_STDOUT_FILENAME": "out.txt", "_ARGCOMPLETE_SUPPRESS_SPACE": "1"}  # fmt: skip
+                    "COMP_TYPE": "9", "_ARGCOMPLETE_IFS": "\n", "_ARGCOMPLETE_SUPPRESS_SPACE": "1"}  # fmt: skip
     subprocess.run([sys.executable, "-c", code], env=surroundings, check=True, capture_output=True)
-    with open("out.txt", encoding="utf-8") as file:
-        return [word.strip() for word in file.read().split("\n")]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("hitcurve ", {"table", "trec", "measures"}),
-        ("hitcurve table a.csv --inter", {"--interval"}),
-        ("hitcurve table a.csv --se", {"--seed"}),
-        ("hitcurve table a.csv --ties w", {"worst"}),
-        ("hitcurve table a.csv --label label -m AP BEDR", {"BEDROC(20)", "BEDROC(80.5)"}),
-        ("hitcurve trec q.txt r.txt -m nDCG", {"nDCG", "nDCG@10"}),
-        ("hitcurve measures log", {"logAUC"}),
-        ("hitcurve trec q.txt r.txt -m ndcg_c", {"ndcg_cut_10"}),
-    ],
-)
-def test_completion(line, expected):
-    assert expected <= {re.sub(r"\\(.)", r"\1", word) for word in completed(line)}
+    for at, (line, expected) in enumerate(COMPLETED.items()):
+        with open(f"out{at}.txt", encoding="utf-8") as file:
+            words = [word.strip() for word in file.read().split("\n")]
+        assert expected <= {re.sub(r"\\(.)", r"\1", word) for word in words}, line
 
 
 def test_what_completion_offers_are_measures():

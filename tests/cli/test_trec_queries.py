@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 
+import drawn_once
 import pytest
 
 import hitcurve as hc
@@ -89,7 +90,8 @@ def test_wrong_files_of_queries(capsys, topics, text, more, problem):
     assert problem in said.err
 
 
-def test_the_strata_of_many_systems_are_folded(capsys, topics):
+def test_the_strata_of_many_systems_are_folded(capsys, topics, monkeypatch):
+    drawn_once.words_alone(monkeypatch)
     runs = []
     for at in range(21):
         runs.append(f"run{at}.txt")
