@@ -291,7 +291,7 @@ STATES = """
     import numpy as np
     import hitcurve as hc
 
-    LARGE = [-(10**9), -1, 0, 1, 2, 10**9, 2**62, 2**63 - 1]
+    EVERY, LARGE = False, [-(10**9), -1, 0, 1, 2, 10**9, 2**62, 2**63 - 1]
 
     def others(value):
         # What may stand in a state in place of a value: of another length, type or content.
@@ -309,8 +309,9 @@ STATES = """
         yield from [value.astype(bool), value.astype(complex)]
         with np.errstate(all="ignore"):
             yield from [value.astype(dtype) for dtype in ("i1", "u8", "f2", "f4", ">i8", "f8")]
+        numbers = [*LARGE, float("nan"), float("inf")]
         for place in range(len(value)):
-            for one in [*LARGE, float("nan"), float("inf")]:
+            for one in numbers if EVERY else numbers[place % 3::3]:  # each of them in some place
                 changed = value.copy()
                 with np.errstate(all="ignore"):
                     changed[place] = one if value.dtype.kind == "f" or one == one and abs(one) < 2**63 else 5
@@ -347,10 +348,11 @@ STATES = """
 """
 
 
-def test_states_of_curves_from_outside():
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_states_of_curves_from_outside(every):
     """A state that no curve has is refused, whatever is wrong with it; what is taken is a curve that holds."""
     counts = run(
-        STATES
+        STATES.replace("EVERY, LARGE = False", f"EVERY, LARGE = {every}")
         + """
     one, many = hc.HitCurve, hc.HitCurves
     curves = [
@@ -390,9 +392,10 @@ def test_states_of_curves_from_outside():
     assert refused > 1000 > taken > 50
 
 
-def test_states_of_counters_from_outside():
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_states_of_counters_from_outside(every):
     counts = run(
-        STATES
+        STATES.replace("EVERY, LARGE = False", f"EVERY, LARGE = {every}")
         + """
     makes = {"thresholds": [9.0, 8.0, 5.0, 2.0]}, {"edges": [1.0, 4.0, 8.0]}, {"thresholds": s, "nan_policy": "worst"}
     for options in makes:

@@ -128,7 +128,7 @@ def test_threads_that_share_a_counter(thresholds):
     assert sum(at_once(count, 6)) == counter.num_items > 0
 
 
-@pytest.mark.parametrize("rounds", [20, pytest.param(100, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [12, pytest.param(100, marks=pytest.mark.slow)])
 def test_arrays_that_another_thread_writes(rounds):
     """Any number or error, but no crash; afterwards the numbers of the array as it then is."""
     y_true, y_score = ranking()
@@ -244,7 +244,7 @@ def work():
         hc.average_precision(y, s)
 threads = [threading.Thread(target=work) for _ in range(3)]
 for thread in threads: thread.start()
-for _ in range(10):
+for _ in range(5):
     child = os.fork()
     if child == 0:
         os._exit(0 if hc.average_precision(y, s, workers=2) == hc.average_precision(y, s) else 1)
@@ -418,7 +418,7 @@ def test_other_threads_are_no_more_than_the_cores_either(monkeypatch):
         lambda workers: curve.interval(method="bootstrap", n_resamples=2500, rng=0, workers=workers),
         lambda workers: curve.p_value(method="permutation", n_resamples=2500, rng=0, workers=workers),
     ):
-        for workers, threads in ((1, 0), (-1, 2), (2, 2), (3, 3), (64, 3), (10**30, 3), (np.int64(-1), 2)):
+        for workers, threads in ((1, 0), (3, 3), (10**30, 3), (np.int64(-1), 2)):
             started.clear()
             call(workers)
             assert len(started) == threads

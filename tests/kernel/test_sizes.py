@@ -262,7 +262,7 @@ WAYS = ((None, 1), (None, 3), ("throw", 2), ("parts", 1))  # strategy, workers
 def test_many_relevant(kind, dtype, policy, lower, way):
     """What is chosen for many relevant items, by any number of workers, has the bits of a search."""
     rng = np.random.default_rng(17)
-    n = 250_000
+    n = 210_000
     y_score, y_true = kind(rng, n, dtype), rng.random(n) < 0.4
     if dtype != "int64":
         y_score = np.where(rng.random(n) < 1e-3, np.nan, y_score).astype(dtype)

@@ -93,7 +93,7 @@ def ours(code, isa):
     return run(f"import sys; sys.path[:0] = {folders!r}; import test_variants as t; {code}", isa)
 
 
-@pytest.mark.parametrize("calls", [120, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("calls", [60, pytest.param(600, marks=pytest.mark.slow)])
 def test_instruction_sets_agree(digested, calls):
     """The portable one, in a process of its own, where another thread writes too, and that of this process."""
     # On a machine without AVX2 there is one, and the comparison is with itself.
@@ -127,7 +127,7 @@ def count_what_changes(calls):
             writer.join()
 
 
-@pytest.mark.parametrize("calls", [120, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("calls", [60, pytest.param(600, marks=pytest.mark.slow)])
 def test_nan_that_another_thread_writes_over(calls):
     count_what_changes(calls)
 

@@ -418,9 +418,8 @@ def test_a_line_that_is_too_long(tmp_path, limit, lines):
 
 
 def test_a_line_of_64_mib_is_too_long():
-    for line in (b"x" * (64 << 20), b"#" * (64 << 20)):
-        with pytest.raises(ValueError, match=r"^f, line 2: the line is longer than 64 MiB: "):
-            runs.Run.from_buffer(b"q1 Q0 d1 1 1 t\n" + line + b"\n", "f")
+    with pytest.raises(ValueError, match=r"^f, line 2: the line is longer than 64 MiB: "):
+        runs.Run.from_buffer(b"q1 Q0 d1 1 1 t\n" + b"#" * (64 << 20) + b"\n", "f")
 
 
 @pytest.mark.parametrize("read", [hc.read_run, hc.read_qrels])
