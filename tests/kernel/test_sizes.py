@@ -253,7 +253,7 @@ def test_rows_read_together(dtype):
             assert hc.mean_average_precision(y_true, y_score, offsets=[0, 3 * rows], **options) == wanted, rows
 
 
-WAYS = ((None, 1), (None, 3), ("throw", 2), ("parts", 1))  # strategy, workers
+WAYS = ((None, 1), (None, 3), ("throw", 2))  # strategy, workers
 
 
 @pytest.mark.parametrize(
@@ -277,11 +277,11 @@ def test_many_relevant(kind, dtype, policy, lower, way):
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint64", "bool"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("most", [36, pytest.param(130, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("most", [20, pytest.param(130, marks=pytest.mark.slow)])
 def test_queries_of_many_sizes(kind, dtype, most):
     """One batch of rankings of every size; by offsets and by unsorted ids."""
     rng = np.random.default_rng(15)
-    sizes = rng.permutation([*range(most), 63, 64, 65, 128, 600, 1500])
+    sizes = rng.permutation([*range(most), 31, 32, 33, 64, 600, 1500])
     scores = [kind(rng, n, dtype) for n in sizes]
     flags = [labels(rng, n, kind) for n in sizes]
     y_score, y_true, offsets = np.concatenate(scores), np.concatenate(flags), np.cumsum([0, *sizes])

@@ -359,6 +359,13 @@ def web_track(shared_data):
     return path, rows, {query: sorted(docs) for query, docs in pool.items()}
 
 
+@pytest.fixture(scope="module")
+def ndeval(web_track):
+    """pyndeval, and the judgments as it takes them."""
+    pyndeval = pytest.importorskip("pyndeval")
+    return pyndeval, [pyndeval.SubtopicQrel(query, topic, doc, int(one)) for query, topic, doc, one in web_track[1]]
+
+
 def random_run(pool, seed, distinct=None):
     rng, run = np.random.default_rng(seed), {}
     for query, docs in pool.items():
@@ -370,14 +377,13 @@ def random_run(pool, seed, distinct=None):
 
 @pytest.mark.parametrize(("distinct", "level"), [
     (None, 1), (7, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((None, 2), (7, 1)))])
-def test_a_web_track_has_the_numbers_of_ndeval(web_track, distinct, level):
+def test_a_web_track_has_the_numbers_of_ndeval(web_track, ndeval, distinct, level):
     """ndeval puts the smaller id first where scores tie. It has no value for a query without a relevant document."""
-    pyndeval = pytest.importorskip("pyndeval")
-    path, rows, pool = web_track
+    pyndeval, qrels = ndeval
+    path, _, pool = web_track
     run = random_run(pool, 3, distinct)
     asked = [f"{name}@{k}" for name in OURS for k in (5, 10, 20) if "RBP" not in name and name != "MAP-IA"]
     asked += ["MAP-IA", "NRBP", "nNRBP"]
-    qrels = [pyndeval.SubtopicQrel(query, topic, doc, int(one)) for query, topic, doc, one in rows]
     docs = [pyndeval.ScoredDoc(query, doc, score) for query, of in run.items() for doc, score in of.items()]
     wanted = pyndeval.RelevanceEvaluator(qrels, asked, relevance_level=level).evaluate(docs)
     untied = {query: {doc: -place for place, doc in enumerate(sorted(of, key=lambda doc: (-of[doc], doc)))}
@@ -390,12 +396,11 @@ def test_a_web_track_has_the_numbers_of_ndeval(web_track, distinct, level):
         np.testing.assert_allclose(found.values[name], theirs, rtol=1e-13, atol=1e-15, err_msg=one)
 
 
-def test_ties_of_scores_are_read_as_trec_eval_reads_them(web_track):
+def test_ties_of_scores_are_read_as_trec_eval_reads_them(web_track, ndeval):
     """ndeval takes the smaller id first, evaluate the greater one: the numbers differ where scores tie."""
-    pyndeval = pytest.importorskip("pyndeval")
-    path, rows, pool = web_track
+    pyndeval, qrels = ndeval
+    path, _, pool = web_track
     run = random_run(pool, 3, 7)
-    qrels = [pyndeval.SubtopicQrel(query, topic, doc, int(one)) for query, topic, doc, one in rows]
     docs = [pyndeval.ScoredDoc(query, doc, score) for query, of in run.items() for doc, score in of.items()]
     theirs = pyndeval.RelevanceEvaluator(qrels, ["alpha-nDCG@20"]).evaluate(docs)
     found = hc.evaluate(path, run, "alpha_nDCG@20", subtopics=True)

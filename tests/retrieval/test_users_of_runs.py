@@ -132,7 +132,7 @@ def agree(user, place, wanted, tolerance=1e-13):
         assert abs(float(getattr(user.residual, name)[place]) - float(rest)) < 20 * tolerance, name
 
 
-@pytest.mark.parametrize("queries", [12, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("queries", [8, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "ties"), READINGS)
 def test_residuals_are_exact(name, ties, queries):
     cases = {f"q{seed}": drawn(seed) for seed in range(queries // 2 if ties == "expected" else queries)}
@@ -363,7 +363,7 @@ def test_the_files_of_cwl_eval(cwl, tmp_path, ours, name, parameters, deep):
         ranking = theirs.get_ranking()
         assert ranking._costs == costs[place] and np.isnan(ranking._gains).sum() in (2, 3)
         order = [5 * gain for gain in ranking._gains]
-        for of_ranks in (None, costs):
+        for of_ranks in (None, costs) if place == 0 else (costs,):
             agree_with_cwl(cwl, (ours, name, parameters, deep), (order, order), found, 5, place, of_ranks)
 
 
