@@ -296,7 +296,7 @@ STATES = """
             yield from [value.astype(dtype) for dtype in ("i1", "u8", "f2", "f4", ">i8", "f8")]
         numbers = [*LARGE, float("nan"), float("inf")]
         for place in range(len(value)):
-            for one in numbers if EVERY else numbers[place % 3::3]:  # each of them in some place
+            for one in numbers if EVERY else numbers[place % 4::4]:  # each of them in some place
                 changed = value.copy()
                 with np.errstate(all="ignore"):
                     changed[place] = one if value.dtype.kind == "f" or one == one and abs(one) < 2**63 else 5

@@ -277,22 +277,22 @@ SMALL, LARGE = (50, 1 << 17), (400, 1 << 20)
 
 
 @functools.cache
-def many_queries(queries=50):
+def many_queries(queries=20):
     rng = np.random.default_rng(7)
     return b"".join(b"%d Q0 d%d 1 %.6f tag\n" % (query, i, score) for query in range(queries)
                     for i, score in enumerate(rng.random(2000).tolist()))
 
 
 @functools.cache
-def many_packed(pack, queries=50):
+def many_packed(pack, queries=20):
     return packed(many_queries(queries), pack)
 
 
 @pytest.mark.parametrize("pack", list(PACKS)[1:])
 def test_a_packed_file_that_changes_while_it_is_read(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr(_files, "_PIECE", SMALL[1])
+    monkeypatch.setattr(_files, "_PIECE", 1 << 16)
     path = write(tmp_path, "run", many_packed(pack))
-    other = write(tmp_path, "other", many_packed(pack, 25))
+    other = write(tmp_path, "other", many_packed(pack, 10))
 
     def progress(place):
         if other.exists():

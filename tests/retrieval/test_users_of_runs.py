@@ -386,7 +386,7 @@ def test_random_runs_agree_with_cwl_eval(cwl, ours, name, parameters, deep, ties
             key = lambda level, unjudged=unjudged: unjudged if math.isnan(level) else level  # noqa: E731
             ordered = groups if ties == "docid" else [sorted(one, key=key, reverse=ties == "best") for one in groups]
             orders.append(list(itertools.chain(*ordered)))
-        for of_ranks in (None, costs):
+        for of_ranks in (None, costs) if ties == "docid" else (costs,):
             agree_with_cwl(cwl, (ours, name, parameters, deep), orders, found, 4, place, of_ranks)
 
 
