@@ -769,21 +769,25 @@ def test_nothing_leaks(rounds):
     run(
         CALLS
         + f"""
+    def size():
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
     tracemalloc.start()
-    # 66 bytes a call are less than the smallest leaked object or row.
-    for call, rounds, limit in ((calls, {rounds}, 66), (slower_calls, {rounds // 4}, 330)):
-        call(), gc.collect()
-        before = [sys.getrefcount(item) for item in held]
+    # 56 bytes a call are less than the smallest leaked object or row.
+    for call, rounds, limit in ((calls, {rounds}, 56), (slower_calls, {rounds // 4}, 330)):
+        call()
+        sizes, before = [size()], [sys.getrefcount(item) for item in held]
         for _ in range(20):
-            size, nothing = tracemalloc.get_traced_memory()[0], sys.getrefcount(None)
+            nothing = sys.getrefcount(None)
             for _ in range(rounds):
                 call()
-            gc.collect()
-            grown, nothing = tracemalloc.get_traced_memory()[0] - size, sys.getrefcount(None) - nothing
-            if grown < limit * rounds:
+            sizes.append(size())
+            nothing = sys.getrefcount(None) - nothing
+            if sizes[2:] and sizes[-1] - sizes[-3] < limit * 2 * rounds:
                 break
         else:
-            raise AssertionError((call, grown))
+            raise AssertionError((call, sizes))
         after = [sys.getrefcount(item) for item in held]
         assert after == before, (call, before, after)
         if call is calls and sys.version_info < (3, 12):  # immortal from 3.12 on
