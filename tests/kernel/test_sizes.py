@@ -9,7 +9,9 @@ from covering import covering
 import hitcurve as hc
 
 PARTS = 4  # each has every fourth size; a kind and a type of score have one of them in a run without the slow tests
-SIZES = [range(part, 1024, PARTS) for part in range(PARTS)]
+# Every size up to 70, then those around the sizes of blocks and vectors.
+SOME = (*range(71), *(n for power in (96, 128, 256, 512, 768, 1024) for n in (power - 1, power, power + 1)), 300, 700)
+SIZES = [SOME[part::PARTS] for part in range(PARTS)]
 # Beyond the sizes at which a kernel changes its strategy or its block.
 LARGE = (2_047, 4_096, 20_001, 70_000)
 DTYPES = (
@@ -179,7 +181,18 @@ def name_of(value):
 
 
 @pytest.mark.parametrize(("kind", "dtype", "sizes"), covering(KINDS, DTYPES, SIZES), ids=name_of)
-def test_every_size(kind, dtype, sizes):
+def test_sizes(kind, dtype, sizes):
+    agree(kind, dtype, sizes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
+def test_every_size(kind, dtype):
+    agree(kind, dtype, range(1024))
+
+
+def agree(kind, dtype, sizes):
     rng = np.random.default_rng(7)
     for n in sizes:
         y_score = kind(rng, n, dtype)
@@ -191,18 +204,18 @@ def test_every_size(kind, dtype, sizes):
             raise AssertionError(f"{kind.__name__}, {dtype}, n = {n}, R = {y_true.sum()}: {error}") from error
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_large(kind, dtype):
+@pytest.mark.parametrize(
+    ("kind", "dtype", "relevant"),
+    covering(KINDS, ["float32", "float64", "int32", "int64", "uint8"], ["three", "few", "half"]), ids=name_of)
+def test_large(kind, dtype, relevant):
     rng = np.random.default_rng(8)
     for n in LARGE:
         y_score = kind(rng, n, dtype)
-        for share in (3 / n, 0.01, 0.5):
-            y_true = np.zeros(n, bool)
-            start = 0 if kind is not clustered else n // 3
-            place = rng.permutation(n) if kind is not clustered else np.arange(start, n)
-            y_true[place[: max(1, int(share * n))]] = True
-            check(hc.HitCurve(y_true, y_score), y_true, y_score)
+        y_true = np.zeros(n, bool)
+        start = 0 if kind is not clustered else n // 3
+        place = rng.permutation(n) if kind is not clustered else np.arange(start, n)
+        y_true[place[: {"three": 3, "few": n // 100, "half": n // 2}[relevant]]] = True
+        check(hc.HitCurve(y_true, y_score), y_true, y_score)
 
 
 STRATEGIES = ("compare", "search", "buckets", "parts", "throw")
@@ -210,10 +223,15 @@ STRATEGIES = ("compare", "search", "buckets", "parts", "throw")
 
 @pytest.mark.parametrize(
     ("kind", "dtype", "strategy"), covering(KINDS, ["float32", "float64", "int64"], STRATEGIES), ids=name_of)
-def test_every_strategy(kind, dtype, strategy):
+@pytest.mark.parametrize("sizes", [(*range(70), *range(70, 1024, 93), 4_097, 20_000),
+                                   pytest.param((*range(70, 1024, 31), 40_000, 60_001), marks=pytest.mark.slow)],
+                         ids=["small", "large"])  # fmt: skip
+def test_every_strategy(kind, dtype, strategy, sizes):
     """Each way to count, also where it would not be chosen."""
     rng = np.random.default_rng(14)
-    for n in (*range(70), *range(70, 1024, 31), 4_097, *(() if strategy == "compare" else (40_000, 60_001))):
+    for n in sizes:
+        if n > 10_000 and strategy == "compare":
+            continue
         y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
         lower = bool(n % 2)
         curve = hc.HitCurve(y_true, y_score, lower_is_better=lower, _strategy=strategy)
@@ -235,32 +253,35 @@ def test_rows_read_together(dtype):
             assert hc.mean_average_precision(y_true, y_score, offsets=[0, 3 * rows], **options) == wanted, rows
 
 
+WAYS = ((None, 1), (None, 3), ("throw", 2))  # strategy, workers
+
+
 @pytest.mark.parametrize(
-    ("kind", "dtype", "policy"), covering(KINDS, ["float32", "float64", "int64"], ["worst", "omit"]), ids=name_of)
-def test_many_relevant(kind, dtype, policy):
+    ("kind", "dtype", "policy", "lower", "way"),
+    covering(KINDS, ["float32", "float64", "int64"], ["worst", "omit"], [False, True], WAYS), ids=name_of)
+def test_many_relevant(kind, dtype, policy, lower, way):
     """What is chosen for many relevant items, by any number of workers, has the bits of a search."""
     rng = np.random.default_rng(17)
-    n = 250_000
+    n = 210_000
     y_score, y_true = kind(rng, n, dtype), rng.random(n) < 0.4
     if dtype != "int64":
         y_score = np.where(rng.random(n) < 1e-3, np.nan, y_score).astype(dtype)
-    for lower in (False, True):
-        options = {"lower_is_better": lower, "nan_policy": policy}
-        wanted = hc.HitCurve(y_true, y_score, _strategy="search", **options)
-        for strategy, workers in ((None, 1), (None, 3), ("throw", 2), ("parts", 1)):
-            how = options | {"_strategy": strategy, "workers": workers}
-            found = hc.HitCurve(y_true, y_score, **how)
-            assert found == wanted, how
-            assert hc.average_precision(y_true, y_score, **how) == wanted.average_precision(), how
-            assert hc.average_precision(y_true, y_score, k=1000, **how) == wanted.average_precision(1000), how
+    options = {"lower_is_better": lower, "nan_policy": policy}
+    wanted = hc.HitCurve(y_true, y_score, _strategy="search", **options)
+    how = options | dict(zip(("_strategy", "workers"), way, strict=True))
+    found = hc.HitCurve(y_true, y_score, **how)
+    assert found == wanted
+    assert hc.average_precision(y_true, y_score, **how) == wanted.average_precision()
+    assert hc.average_precision(y_true, y_score, k=1000, **how) == wanted.average_precision(1000)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int64", "uint64", "bool"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_queries_of_many_sizes(kind, dtype):
+@pytest.mark.parametrize("most", [20, pytest.param(130, marks=pytest.mark.slow)])
+def test_queries_of_many_sizes(kind, dtype, most):
     """One batch of rankings of every size; by offsets and by unsorted ids."""
     rng = np.random.default_rng(15)
-    sizes = rng.permutation([*range(130), 600, 1500])
+    sizes = rng.permutation([*range(most), 31, 32, 33, 64, 600, 1500])
     scores = [kind(rng, n, dtype) for n in sizes]
     flags = [labels(rng, n, kind) for n in sizes]
     y_score, y_true, offsets = np.concatenate(scores), np.concatenate(flags), np.cumsum([0, *sizes])
@@ -271,8 +292,11 @@ def test_queries_of_many_sizes(kind, dtype):
         by_offsets = hc.HitCurves(y_true, y_score, offsets=offsets, workers=workers, **lower)
         by_id = hc.HitCurves(y_true[order], y_score[order], qid=qid, workers=workers, **lower)
         assert len(by_offsets) == len(sizes)
-        for curve, y, s in zip(by_offsets, flags, scores, strict=True):
-            check(curve, y, s, **lower)
+        if workers == 1:
+            alone = by_offsets
+            for curve, y, s in zip(by_offsets, flags, scores, strict=True):
+                check(curve, y, s, **lower)
+        assert by_offsets == alone
         assert list(by_id) == [by_offsets[i] for i in np.flatnonzero(sizes)]
     long = int(np.argmax(sizes))
     rows = hc.HitCurves(np.stack([flags[long]] * 3), np.stack([scores[long]] * 3), **lower)
@@ -402,8 +426,8 @@ def test_workers_change_nothing(dtype):
         for n in (0, 1, 3, 1000, 70_000):
             y_score, y_true = kind(rng, n, dtype), labels(rng, n, kind)
             curves = [hc.HitCurve(y_true, y_score, workers=workers) for workers in (1, 2, 3, -1)]
+            check(curves[0], y_true, y_score)
             for curve in curves:
-                check(curve, y_true, y_score)
                 assert curve == curves[0]
 
 

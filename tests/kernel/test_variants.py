@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import zlib
 
 import numpy as np
 import pytest
@@ -57,11 +58,16 @@ def digests():
             for curve in (hc.HitCurve(labels, scores, _strategy=strategy) for strategy in STRATEGIES)
         }
         assert len(tables) == 1, (kind, scores.dtype, scores.size)
-        yield f"{kind} {scores.dtype} {scores.size} {hash(tables.pop())}"
+        yield f"{kind} {scores.dtype} {scores.size} {zlib.crc32(tables.pop().encode())}"
 
 
-def test_strategies_agree():
-    assert sum(1 for _ in digests()) == len(KINDS) * 12
+@pytest.fixture(scope="module")
+def digested():
+    return [*digests()]
+
+
+def test_strategies_agree(digested):
+    assert len(digested) == len(KINDS) * 12
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -76,7 +82,7 @@ def test_against_a_plain_sort(strategy):
 
 
 def run(code, isa):
-    environment = os.environ | {"HITCURVE_ISA": isa, "PYTHONHASHSEED": "0"}
+    environment = os.environ | {"HITCURVE_ISA": isa}
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
 
 
@@ -87,17 +93,17 @@ def ours(code, isa):
     return run(f"import sys; sys.path[:0] = {folders!r}; import test_variants as t; {code}", isa)
 
 
-def test_instruction_sets_agree():
+@pytest.mark.parametrize("calls", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_instruction_sets_agree(digested, calls):
+    """The portable one, in a process of its own, where another thread writes too, and that of this process."""
     # On a machine without AVX2 there is one, and the comparison is with itself.
-    code = "print(*t.digests(), sep='\\n')"
-    portable, best = ours(code, "portable"), ours(code, "")
+    code = f"print(*t.digests(), sep='\\n'); t.count_what_changes({calls}); print(t.instruction_set())"
+    portable = ours(code, "portable")
     assert portable.returncode == 0, portable.stderr
-    assert best.returncode == 0, best.stderr
-    assert portable.stdout.count("\n") == len(KINDS) * 12
-    assert portable.stdout == best.stdout
+    assert portable.stdout.splitlines() == [*digested, "portable"]
 
 
-def count_what_changes(calls=600):
+def count_what_changes(calls):
     """Counts while another thread writes a NaN over some scores, and a number over the NaN."""
     rng = np.random.default_rng(0)
     labels, scores = rng.random(20_000) < 0.02, rng.random(20_000)
@@ -121,14 +127,11 @@ def count_what_changes(calls=600):
             writer.join()
 
 
-@pytest.mark.parametrize("isa", ["portable", ""])
-def test_nan_that_another_thread_writes_over(isa):
-    ran = ours("t.count_what_changes()", isa)
-    assert ran.returncode == 0, ran.stderr
+@pytest.mark.parametrize("calls", [60, pytest.param(600, marks=pytest.mark.slow)])
+def test_nan_that_another_thread_writes_over(calls):
+    count_what_changes(calls)
 
 
 def test_forcing_an_instruction_set():
     assert instruction_set() in ("portable", "avx2")
-    code = "from hitcurve._kernel.columns import instruction_set as i; print(i())"
-    assert run(code, "portable").stdout.strip() == "portable"
     assert "HITCURVE_ISA='mmx' is unknown" in run("import hitcurve", "mmx").stderr

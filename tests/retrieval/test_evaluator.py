@@ -162,7 +162,7 @@ def test_a_dict_that_another_thread_changes():
     sys.setswitchinterval(1e-6)
     thread.start()
     try:
-        found = [evaluator.evaluate({"q": docs}).means for _ in range(4000)]
+        found = [evaluator.evaluate({"q": docs}).means for _ in range(1000)]
     finally:
         sys.setswitchinterval(interval)
         stop.set()

@@ -32,6 +32,7 @@ def duckdb(columns):
     return module.connect().from_arrow(pytest.importorskip("pyarrow").table(columns))
 
 
+EXAMPLES = settings.default.max_examples  # of a test by hypothesis in this run
 LIBRARIES = {
     "dict": dict,
     "pandas": lambda columns: pytest.importorskip("pandas").DataFrame(columns),
@@ -58,7 +59,8 @@ def frame(request):
 # ----------------------------------------------------------------------------------------------------------- columns
 
 
-@pytest.mark.parametrize("ties", ["docid", "expected", "best", "worst"])
+@pytest.mark.parametrize("ties", ["docid", "best", *(pytest.param(one, marks=pytest.mark.slow)
+                                                     for one in ("expected", "worst"))])  # fmt: skip
 def test_frames_give_the_numbers_of_dicts(frame, ties):
     wanted = bits(hc.evaluate(JUDGED, RUN, MEASURES, ties=ties, relevance_level=3.5))
     for columns in (None, COLUMNS):
@@ -94,7 +96,9 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("of", NAMES)
+@pytest.mark.parametrize(("of", "frame"), [
+    pytest.param(of, library, marks=() if (i + j) % 3 == 0 else pytest.mark.slow)
+    for i, of in enumerate(NAMES) for j, library in enumerate(LIBRARIES)], indirect=["frame"])  # fmt: skip
 def test_usual_names(frame, of, tmp_path):
     query, doc, relevance, score = NAMES[of]
     whole = {**TEST, "rating": [4, 0, 3, 2, 5, 3]}
@@ -433,7 +437,7 @@ ROWS = st.lists(st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(-1, 
 
 
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=EXAMPLES // 3)
 def test_duplicates(tmp_path_factory, data):
     judged, run = data.draw(ROWS), [(q, d, s / 2) for q, d, s in data.draw(ROWS)]
     policy = data.draw(st.sampled_from(["first", "best"]))
@@ -487,7 +491,7 @@ def draw(data, levels=LEVELS):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=EXAMPLES // 3)
 def test_gains_are_taken_as_they_are(data):
     """Twice the ratings are whole, and nDCG of twice the gains has the same bits."""
     judged, run = draw(data)
@@ -502,7 +506,7 @@ def test_gains_are_taken_as_they_are(data):
 
 
 @given(st.data(), st.sampled_from([0.5, 1, 1.5, 2.0, 2.25, 3.5, 4, 5.0, 7.5]))
-@settings(max_examples=60)
+@settings(max_examples=EXAMPLES // 3)
 def test_the_level_from_which_items_are_relevant(data, least):
     judged, run = draw(data)
     named = "P(rel=1)@2"
@@ -524,7 +528,7 @@ def test_the_level_from_which_items_are_relevant(data, least):
 
 
 @given(st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=EXAMPLES // 3, deadline=None)
 def test_measures_of_gain_by_hand(data):
     """ERR, RBP and exponential gains of ratings, over every order of tied documents."""
     judged, run = draw(data)

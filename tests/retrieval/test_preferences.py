@@ -98,7 +98,7 @@ def nested(groups):
     return {"q": {f"u{g}": {f"s{i}": levels for i, levels in enumerate(group)} for g, group in enumerate(groups)}}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3, deadline=None)
 @given(worlds())
 def test_any_judgments_have_the_numbers_of_the_twin(world):
     tied, groups = world

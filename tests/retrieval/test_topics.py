@@ -60,11 +60,12 @@ def twin(query, ties, judged_only=False, judged=JUDGED, run=RUN):
     return reference.Topics(tuple(map(tuple, groups.values())), pool)
 
 
+@pytest.mark.parametrize("runs", [3, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize("ties", register.OF_RUNS)
-def test_a_run_has_the_numbers_of_the_twin_and_of_its_curves(ties, judged_only):
+def test_a_run_has_the_numbers_of_the_twin_and_of_its_curves(ties, judged_only, runs):
     rng, read = np.random.default_rng(7), "expected" if ties == "docid" else ties
-    for _ in range(8):
+    for _ in range(runs):
         judged, run = drawn(rng, 3, 5, 3)
         found = hc.evaluate(judged, run, names_of(ties), ties=ties, judged_only=judged_only, subtopics=True)
         curves = found.curves(subtopics=True)
@@ -358,6 +359,13 @@ def web_track(shared_data):
     return path, rows, {query: sorted(docs) for query, docs in pool.items()}
 
 
+@pytest.fixture(scope="module")
+def ndeval(web_track):
+    """pyndeval, and the judgments as it takes them."""
+    pyndeval = pytest.importorskip("pyndeval")
+    return pyndeval, [pyndeval.SubtopicQrel(query, topic, doc, int(one)) for query, topic, doc, one in web_track[1]]
+
+
 def random_run(pool, seed, distinct=None):
     rng, run = np.random.default_rng(seed), {}
     for query, docs in pool.items():
@@ -367,16 +375,15 @@ def random_run(pool, seed, distinct=None):
     return run
 
 
-@pytest.mark.parametrize("level", [1, 2])
-@pytest.mark.parametrize("distinct", [None, 7])
-def test_a_web_track_has_the_numbers_of_ndeval(web_track, distinct, level):
+@pytest.mark.parametrize(("distinct", "level"), [
+    (None, 1), (7, 2), *(pytest.param(*one, marks=pytest.mark.slow) for one in ((None, 2), (7, 1)))])
+def test_a_web_track_has_the_numbers_of_ndeval(web_track, ndeval, distinct, level):
     """ndeval puts the smaller id first where scores tie. It has no value for a query without a relevant document."""
-    pyndeval = pytest.importorskip("pyndeval")
-    path, rows, pool = web_track
+    pyndeval, qrels = ndeval
+    path, _, pool = web_track
     run = random_run(pool, 3, distinct)
     asked = [f"{name}@{k}" for name in OURS for k in (5, 10, 20) if "RBP" not in name and name != "MAP-IA"]
     asked += ["MAP-IA", "NRBP", "nNRBP"]
-    qrels = [pyndeval.SubtopicQrel(query, topic, doc, int(one)) for query, topic, doc, one in rows]
     docs = [pyndeval.ScoredDoc(query, doc, score) for query, of in run.items() for doc, score in of.items()]
     wanted = pyndeval.RelevanceEvaluator(qrels, asked, relevance_level=level).evaluate(docs)
     untied = {query: {doc: -place for place, doc in enumerate(sorted(of, key=lambda doc: (-of[doc], doc)))}
@@ -389,12 +396,11 @@ def test_a_web_track_has_the_numbers_of_ndeval(web_track, distinct, level):
         np.testing.assert_allclose(found.values[name], theirs, rtol=1e-13, atol=1e-15, err_msg=one)
 
 
-def test_ties_of_scores_are_read_as_trec_eval_reads_them(web_track):
+def test_ties_of_scores_are_read_as_trec_eval_reads_them(web_track, ndeval):
     """ndeval takes the smaller id first, evaluate the greater one: the numbers differ where scores tie."""
-    pyndeval = pytest.importorskip("pyndeval")
-    path, rows, pool = web_track
+    pyndeval, qrels = ndeval
+    path, _, pool = web_track
     run = random_run(pool, 3, 7)
-    qrels = [pyndeval.SubtopicQrel(query, topic, doc, int(one)) for query, topic, doc, one in rows]
     docs = [pyndeval.ScoredDoc(query, doc, score) for query, of in run.items() for doc, score in of.items()]
     theirs = pyndeval.RelevanceEvaluator(qrels, ["alpha-nDCG@20"]).evaluate(docs)
     found = hc.evaluate(path, run, "alpha_nDCG@20", subtopics=True)
@@ -412,9 +418,9 @@ def test_the_provider_has_the_numbers_of_the_pyndeval_provider(web_track):
              "NRBP(alpha=0.25,beta=0.8)", "nNRBP(beta=0.25,rel=2)"]  # fmt: skip
     measures = [ir_measures.parse_measure(name) for name in names]
     _, rows, pool = web_track
-    some = [row for row in rows if row[0] in {*list(pool)[:12]}]
+    some = [row for row in rows if row[0] in {*list(pool)[:5]}]
     qrels = [ir_measures.Qrel(query, doc, int(level), topic) for query, topic, doc, level in some]
-    run = {query: docs for query, docs in random_run(pool, 5, 9).items() if query in {*list(pool)[:11]}}
+    run = {query: docs for query, docs in random_run(pool, 5, 9).items() if query in {*list(pool)[:4]}}
     assert all(map(provider.supports, measures))
     for one in measures:
         wanted = {(found.query_id): found.value for found in theirs.iter_calc([one], qrels, run)}

@@ -237,60 +237,62 @@ def test_a_run_read_piece_by_piece_is_the_run(mark, text, size, strict, pack):
     assert not places or isinstance(found, str) or found is None or places[-1] == len(mark + text)
 
 
-@pytest.mark.parametrize("change", ["truncate", "append", "overwrite"])
-def test_a_file_that_changes_while_it_is_read(tmp_path, change):
+def test_a_file_that_changes_while_it_is_read(tmp_path):
     """An error that says so. In a process of its own: a mapped file that is cut short ends the process."""
-    code = f"""
+    code = """
         import os, sys
         from pathlib import Path
         import hitcurve as hc
+        from hitcurve._base import files
+        files._PIECE = 1 << 17
         path = Path(sys.argv[1])
-        text = "".join(f"{{q}} Q0 d{{i}} 1 {{-i}} tag\\n" for q in range(200) for i in range(1000))
-        path.write_text(text)
-        os.utime(path, (0, 0))  # long before it changes
+        text = "".join(f"{q} Q0 d{i} 1 {-i} tag\\n" for q in range(25) for i in range(1000))
+        for change in ("truncate", "append", "overwrite"):
+            path.write_text(text)
+            os.utime(path, (0, 0))  # long before it changes
 
-        def progress(place):
-            if 0 < place < 0.8 * len(text):
-                with open(path, "r+b") as file:
-                    if {change!r} == "truncate":
-                        file.truncate(place)
-                    else:
-                        file.seek(0, os.SEEK_END if {change!r} == "append" else os.SEEK_SET)
-                        file.write(b"1 Q0 other 1 1 tag\\n")
+            def progress(place):
+                if 0 < place < 0.8 * len(text):
+                    with open(path, "r+b") as file:
+                        if change == "truncate":
+                            file.truncate(place)
+                        else:
+                            file.seek(0, os.SEEK_END if change == "append" else os.SEEK_SET)
+                            file.write(b"1 Q0 other 1 1 tag\\n")
 
-        print(hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR").means)
-        hc.evaluate({{"1": {{"d3": 1}}}}, path, "RR", progress=progress)
+            print(hc.evaluate({"1": {"d3": 1}}, path, "RR").means)
+            try:
+                hc.evaluate({"1": {"d3": 1}}, path, "RR", progress=progress)
+            except ValueError as error:
+                print(change, error)
     """
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path / "run")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
-    assert done.stdout == "{'RR': 0.25}\n"
-    assert done.stderr.splitlines()[-1] == f"ValueError: {tmp_path / 'run'}: changed while it was read"
+    said = "{'RR': 0.25}\n%s " + f"{tmp_path / 'run'}: changed while it was read\n"
+    assert done.stdout == "".join(said % change for change in ("truncate", "append", "overwrite")), done.stderr
+
+
+# Queries of a run, and bytes of it that are read at once: a small run in as many pieces as a large one.
+SMALL, LARGE = (50, 1 << 17), (400, 1 << 20)
 
 
 @functools.cache
-def many_queries(queries=100):
+def many_queries(queries=20):
     rng = np.random.default_rng(7)
     return b"".join(b"%d Q0 d%d 1 %.6f tag\n" % (query, i, score) for query in range(queries)
                     for i, score in enumerate(rng.random(2000).tolist()))
 
 
 @functools.cache
-def many_packed(pack, queries=100):
+def many_packed(pack, queries=20):
     return packed(many_queries(queries), pack)
 
 
-@pytest.fixture(scope="module")
-def large_run(tmp_path_factory):
-    """(a run of 20 million bytes, judgments, its measures)."""
-    text, qrels = many_queries(400), {"7": {"d3": 1, "other": 1}, "399": {"d1": 1}}
-    assert len(text) > 20e6
-    return text, qrels, hc.evaluate(qrels, write(tmp_path_factory.mktemp("large"), "plain", text), "RR")
-
-
 @pytest.mark.parametrize("pack", list(PACKS)[1:])
-def test_a_packed_file_that_changes_while_it_is_read(tmp_path, pack):
+def test_a_packed_file_that_changes_while_it_is_read(tmp_path, monkeypatch, pack):
+    monkeypatch.setattr(_files, "_PIECE", 1 << 16)
     path = write(tmp_path, "run", many_packed(pack))
-    other = write(tmp_path, "other", many_packed(pack, 50))
+    other = write(tmp_path, "other", many_packed(pack, 10))
 
     def progress(place):
         if other.exists():
@@ -300,11 +302,15 @@ def test_a_packed_file_that_changes_while_it_is_read(tmp_path, pack):
         hc.evaluate({"1": {"d3": 1}}, path, "RR", progress=progress)
 
 
+@pytest.mark.parametrize(("queries", "piece"), [SMALL, pytest.param(*LARGE, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("pack", PACKS)
-def test_a_run_needs_memory_for_a_query_of_it(tmp_path, pack, large_run):
+def test_a_run_needs_memory_for_a_query_of_it(tmp_path, monkeypatch, pack, queries, piece):
     """However it is packed; not where the lines of a query are apart."""
-    text, qrels, wanted = large_run
-    data = packed(text, pack)
+    monkeypatch.setattr(_files, "_PIECE", piece)
+    text, qrels = many_queries(queries), {"7": {"d3": 1, "other": 1}, str(queries - 1): {"d1": 1}}
+    assert len(text) > 50_000 * queries
+    wanted = hc.evaluate(qrels, write(tmp_path, "plain", text), "RR")
+    data = many_packed(pack, queries)
     path = write(tmp_path, "run", data)
     apart = write(tmp_path, "apart", data + PACKS[pack](b"7 Q0 other 1 2 tag\n"))
     tracemalloc.start()
@@ -313,11 +319,11 @@ def test_a_run_needs_memory_for_a_query_of_it(tmp_path, pack, large_run):
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 10e6
+    assert peak < 24_000 * queries
     assert found.values["RR"].tolist() == wanted.values["RR"].tolist()
     found = hc.evaluate(qrels, apart, "RR")
     assert dict(zip(found.query_ids, found.values["RR"].tolist(), strict=True)) == {
-        "7": 1.0, "399": wanted.values["RR"][wanted.query_ids.index("399")]}
+        "7": 1.0, str(queries - 1): wanted.values["RR"][wanted.query_ids.index(str(queries - 1))]}
 
 
 @pytest.mark.parametrize("pack", list(PACKS)[1:])
@@ -333,49 +339,87 @@ def test_a_packed_file_that_is_broken(tmp_path, pack, damage):
             read(path)
 
 
-LONG = 65 << 20
-LONG_LINES = {
-    "word": b"x" * LONG,
-    "zeros": bytes(LONG),
-    "comment": b"#" * LONG,
-    "blanks": b" " * LONG,
-    "tag": b"q2 Q0 d 1 2 " + b"t" * LONG,
-    "blanks and tag": b" " * (LONG // 2) + b"q1 Q0 d 1 2 " + b"t" * (LONG // 2),
-    "columns": b"q1 0 d 1" + b" 1" * (LONG // 2),
-}
+LONG_LINES = r"""
+    import gzip, os, sys, tracemalloc
+    from pathlib import Path
+    from hitcurve._base import files
 
+    folder, limit, named = Path(sys.argv[1]), int(sys.argv[2]) << 20, sys.argv[3:]
+    if limit < files.LONGEST:  # a line of as many pieces
+        files._PIECE = files._PIECE * limit // files.LONGEST
+        files.LONGEST = limit
+    assert files.LONGEST == limit
+    import hitcurve as hc
 
-@pytest.mark.parametrize("line", [line if line in ("word", "tag") else pytest.param(line, marks=pytest.mark.slow)
-                                  for line in LONG_LINES])  # fmt: skip
-def test_a_line_that_is_too_long(tmp_path, line):
-    """An error that names it, by every way in and wherever the line ends."""
-    for rest in (b"", b"\nq1 Q0 e 1 2 t\n"):
-        text = b"\xef\xbb\xbfq1 Q0 d1 1 1 t\n# a comment\n" + LONG_LINES[line] + rest
-        path = write(tmp_path, "run", text)
-        gz = write(tmp_path, "run.gz", gzip.compress(text, 1))
-        judged = write(tmp_path, "qrels", text.replace(b"q1 Q0 d1 1 1 t", b"q1 0 d1 1"))
-        for read, name in ((lambda path: hc.evaluate({"q1": {"d1": 1}}, path, "RR"), path), (hc.read_run, path),
-                           (lambda path: hc.evaluate({"q1": {"d1": 1}}, path, "RR"), gz), (hc.read_qrels, judged)):
-            with pytest.raises(ValueError, match=rf"^{re.escape(str(name))}, line 3: the line is longer than 64 MiB: "):
-                read(name)
+    long = limit + limit // 64
+    lines = {
+        "word": b"x" * long,
+        "zeros": bytes(long),
+        "comment": b"#" * long,
+        "blanks": b" " * long,
+        "tag": b"q2 Q0 d 1 2 " + b"t" * long,
+        "blanks and tag": b" " * (long // 2) + b"q1 Q0 d 1 2 " + b"t" * (long // 2),
+        "columns": b"q1 0 d 1" + b" 1" * (long // 2),
+    }
+    path, gz, judged = folder / "run", folder / "run.gz", folder / "qrels"
 
+    def evaluate(path):
+        return hc.evaluate({"q1": {"d1": 1}}, path, "RR")
 
-def test_a_line_without_end_is_not_read_to_its_end(tmp_path):
-    path = write(tmp_path, "run", b"q1 Q0 d1 1 1 t\n")
-    os.truncate(path, 2 << 30)
+    def refused(case, read, path):
+        try:
+            read(path)
+        except ValueError as error:
+            print(case, str(error)[:200], sep="|")
+        else:
+            print(case, "taken", sep="|")
+
+    for name in named or lines:
+        for rest in (b"", b"\nq1 Q0 e 1 2 t\n"):  # wherever the line ends
+            text = b"\xef\xbb\xbfq1 Q0 d1 1 1 t\n# a comment\n" + lines[name] + rest
+            path.write_bytes(text)
+            gz.write_bytes(gzip.compress(text, 1))
+            judged.write_bytes(text.replace(b"q1 Q0 d1 1 1 t", b"q1 0 d1 1"))
+            for read, file in ((evaluate, path), (hc.read_run, path), (evaluate, gz), (hc.read_qrels, judged)):
+                refused(name, read, file)
+    path.write_bytes(b"q1 Q0 d1 1 1 t\n")
+    os.truncate(path, 32 * limit)  # a line without end, which is not read to its end
     tracemalloc.start()
-    try:
-        with pytest.raises(ValueError, match=r"run, line 2: the line is longer than 64 MiB: "):
-            hc.evaluate({"q1": {"d1": 1}}, path, "RR")
-        assert tracemalloc.get_traced_memory()[1] < 300 << 20
-    finally:
-        tracemalloc.stop()
+    refused("endless", evaluate, path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    print("memory", peak < 300 * limit // 64, sep="|")
+    for pack in (bytes, gzip.compress):
+        path.write_bytes(pack(b'{"q1": {"d2": 2, ' + b" " * long + b'"d1": 1}}'))
+        print("JSON", evaluate(path).means, sep="|")
+"""
 
 
-@pytest.mark.parametrize("pack", ["", "gz"])
-def test_a_line_of_json_may_be_long(tmp_path, pack):
-    path = write(tmp_path, "run", PACKS[pack](b'{"q1": {"d2": 2, ' + b" " * LONG + b'"d1": 1}}'))
-    assert hc.evaluate({"q1": {"d1": 1}}, path, "RR").means == {"RR": 0.5}
+@pytest.mark.parametrize(("limit", "lines"), [
+    (1, ()), *(pytest.param(64, (line,), marks=pytest.mark.slow) for line in (
+        "word", "zeros", "comment", "blanks", "tag", "blanks and tag", "columns"))])  # fmt: skip
+def test_a_line_that_is_too_long(tmp_path, limit, lines):
+    """An error that names it, by every way in and wherever the line ends; of JSON a line may be long.
+
+    In a process of its own: where the limit is a MiB, all lines are short.
+    """
+    command = [sys.executable, "-c", textwrap.dedent(LONG_LINES), str(tmp_path), str(limit), *lines]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    said = [line.split("|", 1) for line in done.stdout.splitlines()]
+    for case, text in said[:-3]:
+        file, place = r"run(\.gz)?|qrels", 2 if case == "endless" else 3
+        problem = rf"^{re.escape(str(tmp_path))}{os.sep}({file}), line {place}: the line is longer than {limit} MiB: "
+        assert re.match(problem, text), (case, text)
+    assert len({case for case, _ in said[:-4]}) == (len(lines) or 7)
+    assert len(said[:-4]) == 8 * (len(lines) or 7)
+    assert said[-4][0] == "endless"
+    assert said[-3:] == [["memory", "True"], *[["JSON", "{'RR': 0.5}"]] * 2]
+
+
+def test_a_line_of_64_mib_is_too_long():
+    with pytest.raises(ValueError, match=r"^f, line 2: the line is longer than 64 MiB: "):
+        runs.Run.from_buffer(b"q1 Q0 d1 1 1 t\n" + b"#" * (64 << 20) + b"\n", "f")
 
 
 @pytest.mark.parametrize("read", [hc.read_run, hc.read_qrels])

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import register
+from covering import covering
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import with_timer
@@ -54,7 +55,7 @@ def readable(k, rel, gains):
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=settings.default.max_examples // 3, deadline=None)
 @given(
     docs=st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=6),
     unretrieved=st.lists(st.integers(-2, 3), max_size=2),
@@ -130,8 +131,10 @@ def slow_inferred(place, seen, others, unjudged):
     return (1 + (seen + others + unjudged) * (seen + e) / (seen + others + 2 * e)) / place
 
 
-@pytest.mark.parametrize("group", [(9, 3, 12, 4), (5, 0, 30, 0), (12, 6, 5, 9), (3, 9, 9, 2)])
-@pytest.mark.parametrize("above", [(0, 0, 0, 0), (0, 0, 0, 5), (2, 3, 0, 1), (0, 4, 6, 30)])
+@pytest.mark.parametrize(("group", "above"), [
+    pytest.param(group, above, marks=() if i == (j + 1) % 4 or group[1] == 0 else pytest.mark.slow)
+    for i, group in enumerate([(9, 3, 12, 4), (5, 0, 30, 0), (12, 6, 5, 9), (3, 9, 9, 2)])
+    for j, above in enumerate([(0, 0, 0, 0), (0, 0, 0, 5), (2, 3, 0, 1), (0, 4, 6, 30)])])  # fmt: skip
 def test_bounds_of_inferred_ap_in_large_groups(group, above):
     """Against the least and the most of all ways to draw the kinds of documents one by one.
 
@@ -222,13 +225,11 @@ def slow_expected_err(levels, others, above, top, k):
     return sum((beyond[t - 1] - beyond[t]) / (above + t) for t in range(1, min(m, k - above) + 1))
 
 
-@pytest.mark.parametrize("top", [4, 9, 60])
-@pytest.mark.parametrize("k", [10**6, 31])
-@pytest.mark.parametrize(
-    ("levels", "others"), [([1] * 40, 25), ([4] * 30 + [1] * 30, 0), ([4, 3, 2, 1] * 9, 60), ([2], 90), ([1] * 3, 0)]
-)
-@pytest.mark.parametrize("above", [0, 7])
-def test_expected_err_of_a_tie_group(levels, others, above, top, k):
+@pytest.mark.parametrize(("top", "k", "group", "above"), covering(
+    [4, 9, 60], [10**6, 31],
+    [([1] * 40, 25), ([4] * 30 + [1] * 30, 0), ([4, 3, 2, 1] * 9, 60), ([2], 90), ([1] * 3, 0)], [0, 7]))
+def test_expected_err_of_a_tie_group(top, k, group, above):
+    levels, others = group
     qrels = {f"d{i}": level for i, level in enumerate(levels)} | {f"n{i}": 0 for i in range(others // 2)}
     run = dict.fromkeys([f"d{i}" for i in range(len(levels))] + [f"n{i}" for i in range(others)], 1.0)
     run |= {f"a{i}": 2.0 for i in range(above)}
