@@ -111,7 +111,9 @@ def test_every_joint_resample_of_a_few_items(y, a, b, stratified, count):
     assert chi_square([seen[key] for key in keys], chance) > UNLIKELY
 
 
-@pytest.mark.parametrize(("n", "step"), [(300, None), (300, 0.5), (1000, 0.25), pytest.param(5000, 0.25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("n", "step"), [(300, None), (300, 0.5), (1000, 0.25), pytest.param(5000, 0.25, marks=pytest.mark.slow)]
+)
 def test_difference_against_resampling_the_items(n, step):
     y, a, b = two_rankings(n, n // 10, step=step)
     got = hc.compare(y, {"a": a, "b": b}, measures=["AP", "BEDROC(20)"], n_resamples=4000, rng=1)
