@@ -200,6 +200,7 @@ def test_many_rows_or_groups_have_no_bootstrap_unless_asked(capsys, path, monkey
     assert asked.partition("measure")[2] == grouped.partition("measure")[2]
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_programs_and_pages_have_all_as_ever(capsys, path, tmp_path):
     for form in ("csv", "json"):
         out, _ = run(capsys, path, *DOCKING, "--format", form)
