@@ -70,6 +70,7 @@ def off(points, line):
 # --- lines --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_the_lines_of_the_page_are_those_of_the_figure():
     """To a third of a unit, and a picture is some 370 units wide. One of the curves has ties."""
     whole = plot.figure({"a": curve(60_000), "b": curve(60_000, digits=1)})
@@ -149,6 +150,7 @@ def test_ids_are_used_once_and_found():
 # --- size ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_pictures_of_large_screens_are_small():
     found = [ScreenedScore(name, False, curve(100_000, 0.02, digits, at), None)
              for at, (name, digits) in enumerate({"a": None, "b": 2, "c": 1, "d": None}.items())]  # fmt: skip
@@ -156,6 +158,7 @@ def test_pictures_of_large_screens_are_small():
     assert 30_000 < len(frame.picture(one, 0, "").encode()) < 150_000
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_pictures_of_seven_groups_are_small():
     rng = np.random.default_rng(1)
     n = 490_000
