@@ -152,7 +152,7 @@ def test_ids_are_used_once_and_found():
 
 @pytest.mark.usefixtures("no_layout")
 def test_pictures_of_large_screens_are_small():
-    found = [ScreenedScore(name, False, curve(100_000, 0.02, digits, at), None)
+    found = [ScreenedScore(name, False, curve(400_000, 0.02, digits, at), None)
              for at, (name, digits) in enumerate({"a": None, "b": 2, "c": 1, "d": None}.items())]  # fmt: skip
     ((one, _),) = figures(found, band=0.95, n_resamples=20, rng=0, workers=2)
     assert 30_000 < len(frame.picture(one, 0, "").encode()) < 150_000

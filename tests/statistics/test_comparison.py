@@ -82,7 +82,7 @@ def test_places_of_missing_scores():
     ],
 )
 @pytest.mark.parametrize("stratified", [False, True])
-@pytest.mark.parametrize("count", [4_000, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [8_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_every_joint_resample_of_a_few_items(y, a, b, stratified, count):
     """The pair of APs against all n**n ways to draw n items."""
     expected = Counter()
