@@ -219,7 +219,9 @@ ROWS = "id,y,s,t,g\n" + "".join(
 )
 
 
-@pytest.mark.parametrize("more", [(), ("--group", "g"), ("--score", "t", "--compare", "--id", "id")])
+@pytest.mark.parametrize("more", [
+    pytest.param((), marks=pytest.mark.slow), ("--group", "g"), ("--score", "t", "--compare", "--id", "id"),
+])  # fmt: skip
 @pytest.mark.usefixtures("no_layout")
 def test_what_every_page_has(tmp_path, capsys, more):
     text = page_of(tmp_path, capsys, ROWS, "--score", "s", "--nan", "worst", *more)

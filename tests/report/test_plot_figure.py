@@ -45,7 +45,7 @@ def test_other_sizes(options, error, problem):
 
 
 @pytest.mark.usefixtures("no_layout")
-@pytest.mark.parametrize("kind", ["roc", "precision-recall", "enrichment"])
+@pytest.mark.parametrize("kind", ["roc", pytest.param("precision-recall", marks=pytest.mark.slow), "enrichment"])
 def test_texts_are_small_and_settings_stay(kind):
     before = dict(matplotlib.rcParams)
     whole = hc.plot_figure(1, 2, width="page")
