@@ -13,3 +13,13 @@ def plt(no_pyplot, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", pyplot)
     yield pyplot
     pyplot.close("all")
+
+
+@pytest.fixture
+def no_layout(monkeypatch):
+    """Pictures are drawn without a layout, which takes half of their time: for tests that do not look at places."""
+    try:
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError:
+        return
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda self, whole: None)

@@ -54,40 +54,43 @@ def fine(points, step=0.5):
 
 
 def off(points, line):
-    """How far the farthest of the points is from a line."""
-    start, way = line[:-1], np.diff(line, axis=0)
-    square = np.maximum((way**2).sum(axis=1), 1e-12)
+    """How far the farthest of the points is from a line, at most 2."""
+    low, high = np.minimum(line[:-1], line[1:]) - 2, np.maximum(line[:-1], line[1:]) + 2
     worst = 0.0
-    for few in np.array_split(points, len(points) // 500 + 1):
+    for few in np.array_split(points, len(points) // 50 + 1):
+        near = np.all((low <= few.max(axis=0)) & (high >= few.min(axis=0)), axis=1)
+        start, way = line[:-1][near], np.diff(line, axis=0)[near]
+        square = np.maximum((way**2).sum(axis=1), 1e-12)
         along = np.clip((((few[:, None] - start) * way).sum(axis=2)) / square, 0, 1)
         apart = np.hypot(*np.moveaxis(few[:, None] - start - along[..., None] * way, 2, 0))
-        worst = max(worst, apart.min(axis=1).max())
+        worst = max(worst, apart.min(axis=1, initial=2).max())
     return worst
 
 
 # --- lines --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("digits", [None, 1])
-def test_the_lines_of_the_page_are_those_of_the_figure(digits):
-    """To a third of a unit, and a picture is some 370 units wide."""
-    whole = plot.figure({"a": curve(60_000, digits=digits)})
+@pytest.mark.usefixtures("no_layout")
+def test_the_lines_of_the_page_are_those_of_the_figure():
+    """To a third of a unit, and a picture is some 370 units wide. One of the curves has ties."""
+    whole = plot.figure({"a": curve(60_000), "b": curve(60_000, digits=1)})
     parts = svg.pictures(whole, 0).parts
     height = 72 * whole.get_figheight()
     for ax, part in zip(whole.axes, parts, strict=True):
         shapes = drawn(part)
-        (line,) = [one for one in ax.get_lines() if one.get_label() == "a"]
-        wanted = [("fill:none;stroke:var(--c0072b2)", line.get_xydata())]
-        wanted += [("fill:var(--c0072b2);opacity:0.3", patch.get_xy()) for patch in ax.patches]
-        assert len(wanted) == 1 + (digits == 1)
-        for begins, data in wanted:
-            ((_, lines),) = [one for one in shapes if one[0].startswith(begins)]
+        lines = {one.get_label(): one for one in ax.get_lines()}
+        colour = {name: svg._variable(lines[name].get_color().lower()) for name in "ab"}
+        wanted = [(f"^fill:none;.*stroke:{re.escape(colour[name])}", lines[name].get_xydata()) for name in "ab"]
+        wanted += [(f"^fill:{re.escape(colour['b'])};opacity:0.3", patch.get_xy()) for patch in ax.patches]
+        assert len(wanted) == 3
+        for style, data in wanted:
+            ((_, lines_of),) = [one for one in shapes if re.search(style, one[0])]
             place = ax.transData.transform(data) * 72 / whole.dpi
             place[:, 1] = height - place[:, 1]
             # What lies outside the figure was never drawn.
             place = np.clip(place, (0, 0), (72 * whole.get_figwidth(), height))
-            assert off(fine(place), np.concatenate(lines)) < 1 / 3
-            assert off(fine(np.concatenate(lines)), place) < 1 / 3
+            assert off(fine(place), np.concatenate(lines_of)) < 1 / 3
+            assert off(fine(np.concatenate(lines_of)), place) < 1 / 3
 
 
 def test_steps_are_exact():
@@ -135,17 +138,19 @@ def test_the_legend_is_text_of_the_page():
     assert len(parts) == 1
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_ids_are_used_once_and_found():
-    whole = plot.figure({"a": curve(1000, digits=1)}, band=0.9, n_resamples=10, rng=0)
+    whole = plot.figure({"a": curve(100, 0.1, digits=1)}, ("hits", "roc"), band=0.9, n_resamples=10, rng=0)
     text = "".join(frame.picture(whole, number, "") for number in range(2))
     page = Page(text)
-    assert len(page.ids) == len(set(page.ids)) == 8
+    assert len(page.ids) == len(set(page.ids)) == 4
     assert set(re.findall(r"url\(#(.*?)\)", text)) == set(page.ids)
 
 
 # --- size ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_pictures_of_large_screens_are_small():
     found = [ScreenedScore(name, False, curve(400_000, 0.02, digits, at), None)
              for at, (name, digits) in enumerate({"a": None, "b": 2, "c": 1, "d": None}.items())]  # fmt: skip
@@ -153,18 +158,16 @@ def test_pictures_of_large_screens_are_small():
     assert 30_000 < len(frame.picture(one, 0, "").encode()) < 150_000
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_pictures_of_seven_groups_are_small():
     rng = np.random.default_rng(1)
     n = 490_000
     y, group = rng.random(n) < 0.005, rng.integers(0, 7, n)
-    found = []
-    for name, digits in (("a", 6), ("b", 2)):
-        curves = hc.HitCurves(y, np.round(rng.normal(size=n) + y, digits), qid=group)
-        found.append(ScreenedScore(name, False, curves, list(range(7))))
-    drawings = figures(found, band=None, n_resamples=1, rng=0, workers=1)
-    sizes = [len(frame.picture(one, at, "").encode()) for at, (one, _) in enumerate(drawings)]
-    assert len(sizes) == 2
-    assert 30_000 < sum(sizes) < 270_000
+    scores = rng.normal(size=n) + y
+    scores = np.where(group < 4, np.round(scores, 6), np.round(scores, 2))
+    found = ScreenedScore("a", False, hc.HitCurves(y, scores, qid=group), list(range(7)))
+    ((one, _),) = figures([found], band=None, n_resamples=1, rng=0, workers=1)
+    assert 30_000 < len(frame.picture(one, 0, "").encode()) < 135_000
 
 
 # --- how it is read -----------------------------------------------------------------------------------------
@@ -196,7 +199,7 @@ def test_colours_of_lines_on_dark_pages():
     shown = [svg.DARK[colour] for colour in lines]
     assert len(set(shown)) == len(lines)
     assert all(contrast(colour, svg.DARK["#ffffff"]) >= 4.5 for colour in shown)
-    text = "".join(svg.pictures(plot.figure(dict.fromkeys("abcdefg", curve(1000, digits=1))), 0).parts)
+    text = "".join(svg.pictures(plot.figure(dict.fromkeys("abcdefg", curve(100, 0.1, digits=1)), ("hits",)), 0).parts)
     assert not re.search("#[0-9a-f]{6}", text)
     for colour in lines:
         assert svg._variable(colour) in text
@@ -216,11 +219,22 @@ ROWS = "id,y,s,t,g\n" + "".join(
 )
 
 
-@pytest.mark.parametrize("more", [(), ("--group", "g"), ("--score", "t", "--compare")])
+@pytest.mark.parametrize("more", [
+    pytest.param((), marks=pytest.mark.slow), ("--group", "g"), ("--score", "t", "--compare", "--id", "id"),
+])  # fmt: skip
+@pytest.mark.usefixtures("no_layout")
 def test_what_every_page_has(tmp_path, capsys, more):
     text = page_of(tmp_path, capsys, ROWS, "--score", "s", "--nan", "worst", *more)
     page = Page(text)
+    words = "".join(page.words)
+    scores = 1 + ("t" in more)
+    assert words.count("Rows without a score: 6 of 60, ranked last.") == 1
+    assert words.count("Rows without a score: none.") == scores - 1
+    repeated, unknown = "Rows that repeat an id: 2 of 60, each ranked by itself.", "Rows that repeat an id: not counted"
+    said = f"{unknown}, because --id names no column of ids."
+    assert [words.count(one) for one in (repeated, said)] == ([2, 0] if "--id" in more else [0, 1])
     assert page.fetched == []
+    assert len(page.ids) == len(set(page.ids))
     attributes = page.tags
     assert dict(page.tags)["html"] == {"lang": "en"}
     assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in attributes
@@ -234,16 +248,6 @@ def test_what_every_page_has(tmp_path, capsys, more):
     assert levels[0] == 1
     assert all(later - before <= 1 for before, later in pairwise(levels))
     assert "@media print" in text and "@media screen and (prefers-color-scheme: dark)" in text
-
-
-def test_rows_are_counted(tmp_path, capsys):
-    arguments = ("--score", "s", "--score", "t", "--nan", "worst")
-    words = "".join(Page(page_of(tmp_path, capsys, ROWS, *arguments, "--id", "id")).words)
-    assert words.count("Rows without a score: 6 of 60, ranked last.") == 1
-    assert words.count("Rows without a score: none.") == 1
-    assert words.count("Rows that repeat an id: 2 of 60, each ranked by itself.") == 2
-    words = "".join(Page(page_of(tmp_path, capsys, ROWS, *arguments)).words)
-    assert words.count("Rows that repeat an id: not counted, because --id names no column of ids.") == 2
 
 
 def test_long_tables_are_folded():

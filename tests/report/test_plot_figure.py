@@ -44,7 +44,8 @@ def test_other_sizes(options, error, problem):
         hc.plot_figure(**options)
 
 
-@pytest.mark.parametrize("kind", ["roc", "precision-recall", "enrichment"])
+@pytest.mark.usefixtures("no_layout")
+@pytest.mark.parametrize("kind", ["roc", pytest.param("precision-recall", marks=pytest.mark.slow), "enrichment"])
 def test_texts_are_small_and_settings_stay(kind):
     before = dict(matplotlib.rcParams)
     whole = hc.plot_figure(1, 2, width="page")
@@ -61,6 +62,7 @@ def test_texts_are_small_and_settings_stay(kind):
         assert {text.get_fontsize() for text in below.get_texts()} == {7.2}
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_fonts_are_embedded_as_truetype():
     for whole in (hc.plot_figure(), CURVE.plot().figure_):
         CURVE.plot(ax=whole.axes[0])
@@ -70,6 +72,7 @@ def test_fonts_are_embedded_as_truetype():
         assert b"/Type3" not in out.getvalue()
 
 
+@pytest.mark.usefixtures("no_layout")
 @pytest.mark.parametrize(
     ("form", "begin"),
     [("pdf", b"%PDF"), ("svg", b"<?xml"), ("png", b"\x89PNG"), ("jpg", b"\xff\xd8"), ("eps", b"%!PS")],
@@ -81,6 +84,7 @@ def test_forms(form, begin, tmp_path):
     assert (tmp_path / f"one.{form}").read_bytes().startswith(begin)
 
 
+@pytest.mark.usefixtures("no_layout")
 def test_dots():
     image = pytest.importorskip("PIL.Image")
     whole = hc.plot_figure(height=2)

@@ -170,22 +170,24 @@ def test_what_is_known_to_hold_no_hit_is_not_read_twice(dtype, tmp_path, monkeyp
     assert hc.scan(tmp_path / "none.parquet", "y", "s") == hc.HitCurve(0 * y, s)
 
 
-@pytest.mark.parametrize("dtype", [np.bool_, np.int8])
-def test_pandas_is_not_imported(dtype, tmp_path):
+def test_pandas_is_not_imported(tmp_path):
     """It takes longer than a scan of a million rows."""
     y = np.arange(100) % 7 == 0
-    parquet.write_table(pa.table({"y": y.astype(dtype), "s": np.arange(100.0)}), tmp_path / "a.parquet")
+    paths = [tmp_path / f"{dtype}.parquet" for dtype in ("bool", "int8")]
+    for path in paths:
+        parquet.write_table(pa.table({"y": y.astype(path.stem), "s": np.arange(100.0)}), path)
     code = """
         import sys, hitcurve.sources.scanning as scanning
-        for held in (scanning._HELD, 0):
-            scanning._HELD = held
-            scanning.scan(sys.argv[1], "y", "s", workers=2)
-        sys.exit("pandas" in sys.modules)
+        for path in sys.argv[1:]:
+            for held in (scanning._HELD, 0):
+                scanning._HELD = held
+                scanning.scan(path, "y", "s", workers=2)
+                assert "pandas" not in sys.modules, path
     """
-    subprocess.run([sys.executable, "-c", textwrap.dedent(code), tmp_path / "a.parquet"], check=True)
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code), *paths], check=True)
 
 
-@pytest.mark.parametrize("name, text, options", [
+TEXTS = [
     ("a.csv", "y,s,i\n1,-1.5,a\n0,1e20,b\n", ["--label", "y"]),
     ("a.csv", "s,i\n-1.5,a\nNA,b\n2,c\n", ["--actives", "ids.txt", "--id", "i", "--nan", "worst", "--na", "-1.5"]),
     ("a.csv", "y,s,i\n1,7,a\n0,,b\n0,-9,c\n", ["--label", "y", "--best-per", "i", "--nan", "worst", "--na", "-9"]),
@@ -193,14 +195,24 @@ def test_pandas_is_not_imported(dtype, tmp_path):
     ("a.csv", "y,s\n2,1\n0,.5\n", ["--grade", "y"]),
     ("a.sdf", "a\n\n\nM  END\n> <s>\n1.5\n\n$$$$\nb\n\n\nM  END\n$$$$\n",
      ["--actives", "ids.txt", "--id", "_Name", "--nan", "omit"]),
-])  # fmt: skip
-def test_reading_text_does_not_import_pandas(name, text, options, tmp_path):
+]  # fmt: skip
+
+
+def test_reading_text_does_not_import_pandas(tmp_path):
     """Arrow does, where a function of it is given a Python number, or an array is made from a list."""
-    (tmp_path / name).write_text(text)
     (tmp_path / "ids.txt").write_text("a\n")
-    code = "import sys; from hitcurve.cli.main import main; sys.exit(main(sys.argv[1:]) or 'pandas' in sys.modules)"
-    arguments = [sys.executable, "-c", code, "table", name, "--score", "s", *options]
-    subprocess.run(arguments, check=True, cwd=tmp_path)
+    given = []
+    for at, (name, text, options) in enumerate(TEXTS):
+        (tmp_path / f"{at}{name}").write_text(text)
+        given.append(["table", f"{at}{name}", "--score", "s", *options])
+    code = f"""
+        import sys
+        from hitcurve.cli.main import main
+        for arguments in {given!r}:
+            assert main(arguments) == 0, arguments
+            assert "pandas" not in sys.modules, arguments
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, cwd=tmp_path)
 
 
 def test_groups_from_files(files, items, monkeypatch):
@@ -237,6 +249,27 @@ def test_integers_then_fractions_are_compared_as_in_one_array(tmp_path):
 
 
 def test_the_counts_pass_32_bits():
+    from hitcurve.curves.blocks import BlockCounter
+    from hitcurve.curves.hit import curve_of
+
+    counter = BlockCounter(np.array([1], np.float32))
+    counter.add_between(1, (1 << 32) - 1_000)
+    counter.add(np.full(5_000, 2, np.float32), "raise")
+    assert counter.counts().tolist() == [0, 0, (1 << 32) + 4_000]
+    one, other = counter.sibling(), counter.sibling()
+    for each in (one, other):
+        each.add_between(1, 1 << 31)  # 32 bits hold either's, but not both
+    one.absorb(other)
+    assert one.counts().tolist() == [0, 0, 1 << 32]
+    one.absorb(counter)
+    one.add(np.ones(1, np.float32), "raise")
+    curve = curve_of(False, None, *one.table(np.array([1]), False, 0))
+    above = (1 << 33) + 4_000
+    assert (curve.num_items, curve.num_hits, curve.above.tolist(), curve.tied.tolist()) == (above + 1, 1, [above], [1])
+
+
+@pytest.mark.slow
+def test_the_counts_of_many_blocks_pass_32_bits():
     from hitcurve.curves.blocks import BlockCounter
     from hitcurve.curves.hit import curve_of
 

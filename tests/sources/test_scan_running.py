@@ -167,13 +167,17 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow), "distributed"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("processes", "distributed in processes")]
+
+
+@pytest.fixture(params=["threads", "distributed", *SLOW])
 def dask_scheduler(request):
-    if request.param != "distributed":
+    if not request.param.startswith("distributed"):
         yield request.param
         return
     distributed = pytest.importorskip("distributed")
-    with (distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+    apart = request.param.endswith("processes")
+    with (distributed.LocalCluster(2, threads_per_worker=1, processes=apart, dashboard_address=None) as cluster,
           distributed.Client(cluster) as client):  # fmt: skip
         yield client
 

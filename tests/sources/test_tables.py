@@ -6,6 +6,7 @@ import io
 import re
 import sys
 import time
+from itertools import product
 
 import numpy as np
 import pytest
@@ -163,10 +164,11 @@ def test_groups_sort_as_numbers_only_if_all_are(tmp_path, ids, names, codes):
     assert found.group.tolist() == codes
 
 
-def test_groups_over_many_blocks(tmp_path):
+def test_groups_over_many_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_SLAB", 20_000)
     # Each block meets the groups in another order.
     rng = np.random.default_rng(0)
-    ids = rng.integers(0, 50, 300_000)
+    ids = rng.integers(0, 50, 30_000)
     path = write(tmp_path, "t.csv", "y,s,g\n" + "".join(f"1,2,g{one}\n" for one in ids))
     found = read_columns(path, "y", "s", "g")
     names = np.array(found.group_names)
@@ -322,10 +324,10 @@ BAD_TEXT = [
 
 # By itself many slabs.
 BAD_LONG_TEXT = [
-    ("y,s\n" + "1,2\n" * 300_000 + "1,x\n", "row 300001 (line 300002), column 's': the score is 'x', not a number"),
-    ("y,s\n" + "1,2\n" * 300_000 + "1,1e309\n", "row 300001 (line 300002), column 's': the score '1e309' is beyond"),
-    ("y,s\n" + "1,2\n" * 300_000 + "1\n", "row 300001 (line 300002): the row has 1 cell, but the first line has 2"),
-    (b"y,s\n" + b"0,1.5\n" * 300_000 + b"1,\xff\n", "row 300001 (line 300002), column 's': b'\\xff' is not UTF-8"),
+    ("y,s\n" + "1,2\n" * 30_000 + "1,x\n", "row 30001 (line 30002), column 's': the score is 'x', not a number"),
+    ("y,s\n" + "1,2\n" * 30_000 + "1,1e309\n", "row 30001 (line 30002), column 's': the score '1e309' is beyond"),
+    ("y,s\n" + "1,2\n" * 30_000 + "1\n", "row 30001 (line 30002): the row has 1 cell, but the first line has 2"),
+    (b"y,s\n" + b"0,1.5\n" * 30_000 + b"1,\xff\n", "row 30001 (line 30002), column 's': b'\\xff' is not UTF-8"),
 ]
 
 
@@ -588,7 +590,14 @@ def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, 
         assert read_ids(path, "note") == list(dict.fromkeys(filter(None, ids)))
 
 
-@pytest.mark.parametrize(("rows", "row", "suffix"), covering([1_000, 100_000], [1, 2, -1], [".csv", ".tsv.gz"]))
+LARGE = [(1_000, 1, ".tsv.gz"), (1_000, 2, ".csv"), (1_000, -1, ".csv"), (100_000, 1, ".csv"), (100_000, -1, ".tsv.gz")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "suffix"),
+    [pytest.param(*case, marks=() if case in LARGE else pytest.mark.slow)
+     for case in product([1_000, 100_000], [1, 2, -1], [".csv", ".tsv.gz"])],
+)  # fmt: skip
 def test_a_quotation_mark_that_is_not_closed_in_a_large_file(tmp_path, rows, row, suffix):
     lines = ["y,s,note", *(f"{at % 2},{at},name{at}" for at in range(rows))]
     lines[row] = lines[row].replace("name", '"name')
@@ -614,15 +623,16 @@ def test_a_cell_that_is_too_long(tmp_path, monkeypatch):
     ("first", "end", "header", "suffix"),
     covering(['5" pipe', "none", 'a"b"c', '"" x'], ["\n", "\r\n", "\r"], [True, False], [".csv", ".csv.gz"]),
 )
-def test_quotation_marks_in_a_large_file(tmp_path, first, end, header, suffix):
-    rows = [f'1,{at},"two{end}lines, and ""marks"""' for at in range(3_000)]  # beyond the part read cell by cell
+def test_quotation_marks_in_a_large_file(tmp_path, monkeypatch, first, end, header, suffix):
+    monkeypatch.setattr(tables, "_FIRST_SLAB", 1 << 13)
+    rows = [f'1,{at},"two{end}lines, and ""marks"""' for at in range(400)]  # beyond the part read cell by cell
     lines = [*(["y,s,note"] if header else []), f"0,-1,{first}", *rows]
     path = write(tmp_path, f"t{suffix}", (end.join(lines) + end).encode())
     assert sum(map(len, lines)) > 1.3 * tables._FIRST_SLAB
     found = read_columns(path, 1, 2, header=header)
-    assert found.score.tolist() == list(range(-1, 3_000))
+    assert found.score.tolist() == list(range(-1, 400))
     path = write(tmp_path, f"t{suffix}", (end.join([*lines, "1,x,"]) + end).encode())
-    with pytest.raises(ValueError, match=rf"row 3002 \(line {6_002 + header}\), column .*: the score is 'x'"):
+    with pytest.raises(ValueError, match=rf"row 402 \(line {802 + header}\), column .*: the score is 'x'"):
         read_columns(path, 1, 2, header=header)
 
 

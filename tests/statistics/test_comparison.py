@@ -82,7 +82,8 @@ def test_places_of_missing_scores():
     ],
 )
 @pytest.mark.parametrize("stratified", [False, True])
-def test_every_joint_resample_of_a_few_items(y, a, b, stratified):
+@pytest.mark.parametrize("count", [8_000, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_every_joint_resample_of_a_few_items(y, a, b, stratified, count):
     """The pair of APs against all n**n ways to draw n items."""
     expected = Counter()
     for drawn, ways in every_draw(len(y)).items():
@@ -96,7 +97,6 @@ def test_every_joint_resample_of_a_few_items(y, a, b, stratified):
     kinds = _kinds(np.array(y), [np.array(a), np.array(b)], curves)[0]
     rows = [len(curve) for curve in curves]
     resampler = Resampler(*kinds, rows, stratified)
-    count = 20_000
     pairs = []
     for offsets, above, tied, hits, num_items, _, num_relevant in resampler.draw(np.random.SFC64(4), count):
         assert set(num_items) == {len(y)}
@@ -111,7 +111,9 @@ def test_every_joint_resample_of_a_few_items(y, a, b, stratified):
     assert chi_square([seen[key] for key in keys], chance) > UNLIKELY
 
 
-@pytest.mark.parametrize(("n", "step"), [(300, None), (300, 0.5), (5000, 0.25)])
+@pytest.mark.parametrize(
+    ("n", "step"), [(300, None), (300, 0.5), (1000, 0.25), pytest.param(5000, 0.25, marks=pytest.mark.slow)]
+)
 def test_difference_against_resampling_the_items(n, step):
     y, a, b = two_rankings(n, n // 10, step=step)
     got = hc.compare(y, {"a": a, "b": b}, measures=["AP", "BEDROC(20)"], n_resamples=4000, rng=1)

@@ -31,6 +31,7 @@ def shown(value):
 # --- resamples ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("count", [8_000, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize(
     ("levels", "scores", "unretrieved"),
@@ -42,7 +43,7 @@ def shown(value):
         ([1, 2], [1, 1], [3, 3]),
     ],
 )
-def test_every_resample_of_a_few_items(levels, scores, unretrieved, stratified):
+def test_every_resample_of_a_few_items(levels, scores, unretrieved, stratified, count):
     """Two measures at once, against all n**n ways to draw n items."""
     items = [*zip(levels, scores, strict=True), *((level, None) for level in unretrieved)]
     expected = Counter()
@@ -54,11 +55,11 @@ def test_every_resample_of_a_few_items(levels, scores, unretrieved, stratified):
         never = [level for level, score in drawn if score is None]
         curve = hc.GainCurve(*(zip(*ranked, strict=True) if ranked else ([], [])), unretrieved=never)
         expected[shown(curve.ndcg(2)), shown(curve.err(ties="worst"))] += ways
-    curves = hc.GainCurve(levels, scores, unretrieved=unretrieved).resample(40_000, stratified=stratified, rng=5)
+    curves = hc.GainCurve(levels, scores, unretrieved=unretrieved).resample(count, stratified=stratified, rng=5)
     seen = Counter(zip(map(shown, curves.ndcg(2)), map(shown, curves.err(ties="worst")), strict=True))
     assert set(seen) <= set(expected)
     total, keys = sum(expected.values()), list(expected)
-    chances = [float(Fraction(expected[key], total)) * 40_000 for key in keys]
+    chances = [float(Fraction(expected[key], total)) * count for key in keys]
     assert chi_square([seen[key] for key in keys], chances) > UNLIKELY
 
 
@@ -70,10 +71,10 @@ def test_of_one_level_they_are_those_of_the_hit_curve(unretrieved, stratified, s
     graded_one, flags = hc.GainCurve(y > 0, s, unretrieved=unretrieved), y > 0
     hits = hc.HitCurve(flags, s, num_relevant=int(flags.sum()) + len(unretrieved))
     how = {"rng": 1, "stratified": stratified}
-    drawn = graded_one.resample(3000, **how)
-    assert drawn.at_level(1) == hits.resample(3000, **how)
+    drawn = graded_one.resample(600, **how)
+    assert drawn.at_level(1) == hits.resample(600, **how)
     for name, method in (("AP", None), ("AP", "bootstrap"), ("P@10", None), ("RR", None)):
-        found, wanted = (one.interval(name, method=method, n_resamples=300, **how) for one in (graded_one, hits))
+        found, wanted = (one.interval(name, method=method, n_resamples=99, **how) for one in (graded_one, hits))
         np.testing.assert_array_equal(found.bootstrap_distribution, wanted.bootstrap_distribution)
         assert found[:1] + found[2:] == wanted[:1] + wanted[2:]
 
@@ -83,12 +84,12 @@ def test_of_one_level_they_are_those_of_the_hit_curve(unretrieved, stratified, s
 def test_the_tables(unretrieved, stratified):
     y, s, _ = graded(step=0.5)
     curve = hc.GainCurve(y, s, unretrieved=unretrieved, lower_is_better=True)
-    curves = curve.resample(2000, stratified=stratified, rng=2)
+    curves = curve.resample(500, stratified=stratified, rng=2)
     assert curves.lower_is_better
-    assert len(curves) == 2000 and curves.score is None
+    assert len(curves) == 500 and curves.score is None
     assert pickle.loads(pickle.dumps(curves)) == curves  # which passes the checks of tables from outside
-    assert curves == curve.resample(2000, stratified=stratified, rng=2, workers=3)
-    assert curves != curve.resample(2000, stratified=stratified, rng=3)
+    assert curves == curve.resample(500, stratified=stratified, rng=2, workers=3)
+    assert curves != curve.resample(500, stratified=stratified, rng=3)
     total = len(y) + len(unretrieved)
     never = np.array([len(levels) for levels in curves.unretrieved])
     assert (curves.num_items + never == total).all()
@@ -101,7 +102,7 @@ def test_the_tables(unretrieved, stratified):
         counts += [(levels == level).sum() for levels in curves.unretrieved]
         each = (y == level).sum() + unretrieved.count(level)
         whole = curve.num_relevant if stratified else total
-        assert abs(counts.mean() - each) < 4 * math.sqrt(each * (1 - each / whole) / 2000)
+        assert abs(counts.mean() - each) < 4 * math.sqrt(each * (1 - each / whole) / 500)
     # The levels of a row of two or more are drawn apart.
     assert (np.diff(curves.level_offsets) > 1).mean() > 0.3
 
@@ -146,12 +147,19 @@ def test_nothing_to_draw():
 # --- intervals ----------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def drawn_items():
+    """Curves of items drawn one by one."""
+    y, s, _ = graded(step=0.25)
+    drawn = np.random.default_rng(2).integers(0, len(y), (10_000, len(y)))
+    return hc.GainCurves(y[drawn], s[drawn])
+
+
 @pytest.mark.parametrize("name", ["nDCG", "nDCG(dcg=exp-log2)@10", "ERR@20", "RBP(p=0.9)"])
-def test_against_resampling_the_items(name):
+def test_against_resampling_the_items(name, drawn_items):
     y, s, _ = graded(step=0.25)
     found = hc.GainCurve(y, s).interval(name, n_resamples=4000, rng=1)
-    drawn = np.random.default_rng(2).integers(0, len(y), (10_000, len(y)))
-    slow = hc.GainCurves(y[drawn], s[drawn]).measure(name)
+    slow = drawn_items.measure(name)
     assert found.estimate == hc.GainCurve(y, s).measure(name)
     assert (found.method, found.bootstrap_distribution.shape) == ("bootstrap", (4000,))
     assert stats.ks_2samp(found.bootstrap_distribution, slow).pvalue > UNLIKELY
@@ -162,9 +170,9 @@ def test_against_resampling_the_items(name):
 def test_the_mean_gain_is_known():
     """Without a discount the gain of all items is a sum of independent draws: its mean and its spread are exact."""
     y, s, _ = graded()
-    sums = hc.GainCurve(y, s).resample(20_000, rng=3).dcg(discount=np.ones(len(y)))
+    sums = hc.GainCurve(y, s).resample(5_000, rng=3).dcg(discount=np.ones(len(y)))
     error = math.sqrt(len(y)) * y.std()
-    assert abs(sums.mean() - y.sum()) < 4 * error / math.sqrt(20_000)
+    assert abs(sums.mean() - y.sum()) < 4 * error / math.sqrt(5_000)
     assert sums.std() == pytest.approx(error, rel=0.03)
 
 
@@ -240,10 +248,10 @@ def test_over_queries():
 def test_over_items_against_resampling_them():
     y, a, b = graded(200, step=0.25)
     names = ["nDCG", "AP(rel=2)", "ROCAUC"]
-    found = hc.compare(y, {"a": a, "b": b}, measures=names, n_resamples=4000, rng=1)
+    found = hc.compare(y, {"a": a, "b": b}, measures=names, n_resamples=2000, rng=1)
     assert (found.unit, found.count) == ("items", 200)
     rng = np.random.default_rng(2)
-    drawn = rng.integers(0, 200, (10_000, 200))
+    drawn = rng.integers(0, 200, (3_000, 200))
     one, two = (hc.GainCurves(y[drawn], s[drawn]) for s in (a, b))
     slow = [two.measure(name) - one.measure(name) for name in names]
     one, two = (hc.GainCurve(y, s) for s in (a, b))
@@ -253,8 +261,8 @@ def test_over_items_against_resampling_them():
         np.testing.assert_allclose([row.low, row.high], np.quantile(values, [0.025, 0.975]), atol=0.2 * values.std())
     for value in found.systems:
         curve = {"a": one, "b": two}[value.system]
-        assert tuple(curve.interval(value.measure, n_resamples=4000, rng=1)[0]) == (value.low, value.high)
-    again = hc.compare(y, {"a": a, "b": b}, measures=names, n_resamples=4000, rng=1, workers=3)
+        assert tuple(curve.interval(value.measure, n_resamples=2000, rng=1)[0]) == (value.low, value.high)
+    again = hc.compare(y, {"a": a, "b": b}, measures=names, n_resamples=2000, rng=1, workers=3)
     assert (again.rows, again.systems) == (found.rows, found.systems)
 
 

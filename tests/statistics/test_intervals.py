@@ -318,7 +318,7 @@ def test_memory_is_given_back():
     import gc
     import tracemalloc
 
-    curve = hc.HitCurve(*ranking(20_000, 300))
+    curve = hc.HitCurve(*ranking(3_000, 300))
 
     def calls():
         curve.interval(method="bootstrap", bootstrap_method="BCa", n_resamples=20, rng=1)
@@ -335,7 +335,7 @@ def test_memory_is_given_back():
     tracemalloc.start()
     try:
         traced(10)
-        memory = [traced(20) for _ in range(4)]
+        memory = [traced(20) for _ in range(3)]
     finally:
         tracemalloc.stop()
     # What is lost is lost in each; what the interpreter keeps it takes once. A table of Poisson variates is 10,000.
