@@ -210,7 +210,7 @@ def mean_ncu_of(above, tied, counts, p, last):
         mean = mp.mpf(hits - 1) * t / (tied - 1) * p * before if tied > 1 else 0
         total += (chance + mean) * rise / (above + t + 1 + ideal(above + t + 1))
         before = next(biased, mp.mpf(0))
-        if chance < 1e-30:
+        if chance < 1e-24:
             break
     stops = (1 - p ** min(hits, above + last)) / (1 - p) if p < 1 else min(hits, above + last)
     return total * hits / tied / stops
