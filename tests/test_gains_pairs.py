@@ -117,7 +117,7 @@ def test_two_levels_are_roc_auc(ties):
 def test_real_levels():
     """As many levels as items: by the counts of a sort."""
     rng = np.random.default_rng(8)
-    levels = rng.random(50_000) + 0.001
+    levels = rng.random(100_000) + 0.001
     scores = np.round(levels + rng.normal(0, 0.5, levels.shape[0]), 3)
     order = np.lexsort((levels, -scores))
     ranked = np.argsort(np.argsort(levels))[order]
@@ -131,7 +131,7 @@ def test_real_levels():
         width *= 2
     counts = np.unique(scores, return_counts=True)[1]
     tied = int((counts * (counts - 1) // 2).sum())
-    pairs = 50_000 * 49_999 // 2
+    pairs = 100_000 * 99_999 // 2
     wrong -= tied
     curve = hc.GainCurve(levels, scores)
     assert near(curve.goodman_kruskal_gamma(), Fraction(pairs - tied - 2 * wrong, pairs - tied), 1e-15)
