@@ -217,7 +217,6 @@ def test_by_position_is_the_mean_over_orders(groups, missing, k):
         assert same(ref.bedroc_by_position(rank, 3.0), ref.bedroc(rank, 3.0))
 
 
-@few(25)
 @given(groups_of_items, st.integers(0, 2), st.integers(1, 12), st.sampled_from(ref.TIES))
 def test_by_group_is_the_definition(groups, missing, k, ties):
     rank = of_pairs(groups, missing)
