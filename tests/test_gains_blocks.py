@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from blocks import SOURCES, batches, rows_as, written
 from covering import covering
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 from waiting import Announced
@@ -54,6 +55,7 @@ def same(curve, expected):
             assert numbers[0] == numbers[1]
 
 
+@few(20)
 @given(graded(), st.data())
 def test_counters_are_exact_for_any_blocks_and_order(items, data):
     level, score, options = items
@@ -196,7 +198,7 @@ def test_states_from_outside(name):
 
 # --- hc.scan ------------------------------------------------------------------------------------------------
 
-ROWS = 20_000
+ROWS = 6_000
 
 
 @pytest.fixture(scope="module")
@@ -223,8 +225,8 @@ def test_scans_of_levels_are_exact(name, workers, kept, lower, rows, tmp_path, m
 
     pytest.importorskip("pyarrow")  # of groups
     if kept == "disk":
-        monkeypatch.setattr(scanning, "_HELD", 1000)
-    monkeypatch.setattr(tables, "_SLAB", 5_000)
+        monkeypatch.setattr(scanning, "_HELD", 300)
+    monkeypatch.setattr(tables, "_SLAB", 1_500)
     level, score, group = rows
     if name in ("csv", "smi"):
         score = score.astype(np.float64)
@@ -252,6 +254,7 @@ def test_scans_of_levels_with_missing_scores(name, policy, rows, tmp_path):
     assert hc.scan(source, **how, nan_policy=policy) == hc.GainCurves(level, score, qid=group, nan_policy=policy)
 
 
+@few(25)
 @given(graded(), st.integers(1, 7), st.booleans())
 def test_scans_of_levels_are_exact_for_any_blocks(items, size, in_order):
     level, score, options = items
@@ -324,11 +327,11 @@ def test_memory_is_bounded_with_levels_too(rows, tmp_path):
     import tracemalloc
 
     rng = np.random.default_rng(0)
-    score = rng.random(400_000)
+    score = rng.random(100_000)
     level = (score * 50_021 % 1).round(6)  # as many levels as items, all above 0
     source = batches(level, score, 10_000)
     with pytest.raises(ValueError, match=r"the table of [\d,]+ relevant items needs about max_memory=[\d.]+") as caught:
-        hc.scan(source, grade=1, max_memory=1 << 20)
+        hc.scan(source, grade=1, max_memory=1 << 18)
     assert "tolerance" not in str(caught.value)
     needed = int(float(str(caught.value).split("max_memory=")[1].split(" MiB")[0]) * 2**20 * 1.02)
     hc.scan(source, grade=1, max_memory=needed)

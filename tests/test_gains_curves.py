@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference as ref
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 from test_gains import orders
@@ -63,6 +64,7 @@ def test_of_one_level_it_is_the_hit_curve(items, ties):
     assert points.gain.tolist() == hits.hits.tolist()
 
 
+@few(20)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 12)), min_size=1, max_size=80), st.sampled_from(GAINS[:2]))
 def test_the_bounds_and_dcg_without_a_discount(items, gain):
     levels, scores = np.array(items).T

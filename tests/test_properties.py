@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reference as ref
 import routes
+from examples import few
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from register import HITS, calls, first_arguments
@@ -74,6 +75,7 @@ def assert_same_numbers(a, b, k):
 # --- readings of ties ---------------------------------------------------------------------------------------
 
 
+@few(25)
 @given(rankings(), cutoffs)
 def test_expected_lies_between_worst_and_best(items, k):
     curve = hc.HitCurve(*items)
@@ -90,6 +92,7 @@ def test_expected_lies_between_worst_and_best(items, k):
         assert (isnan(value) and isnan(low) and isnan(high)) or low - room <= value <= high + room, key
 
 
+@few(25)
 @given(untied(), cutoffs)
 def test_readings_agree_without_ties(items, k):
     curve = hc.HitCurve(*items)
@@ -101,6 +104,7 @@ def test_readings_agree_without_ties(items, k):
             assert near or same(value, readings[0][key]), key
 
 
+@few(25)
 @given(rankings(max_size=30, scores=few_values), cutoffs)
 def test_expected_is_the_mean_over_orders(items, k):
     """Position by position, in exact fractions: rankings too large to enumerate their orders."""
@@ -123,6 +127,7 @@ def test_expected_is_the_mean_over_orders(items, k):
     assert np.isclose(curve.bedroc(), float(ref.bedroc_by_position(rank)), rtol=1e-14, atol=1e-14, equal_nan=True)
 
 
+@few(20)
 @given(rankings(), st.integers(0, 3))
 def test_threshold_and_bounds_are_exact(items, missing):
     y_true, y_score = items
@@ -140,6 +145,7 @@ def test_threshold_and_bounds_are_exact(items, missing):
 # --- what must not matter -----------------------------------------------------------------------------------
 
 
+@few(20)
 @given(rankings(), orders, cutoffs)
 def test_order_of_items_does_not_matter(items, random, k):
     y_true, y_score = items
@@ -150,6 +156,7 @@ def test_order_of_items_does_not_matter(items, random, k):
     assert_same_numbers(a, b, k)
 
 
+@few(20)
 @given(rankings(), st.data(), cutoffs)
 def test_increasing_map_does_not_matter(items, data, k):
     y_true, y_score = items
@@ -160,6 +167,7 @@ def test_increasing_map_does_not_matter(items, data, k):
     assert_same_numbers(hc.HitCurve(y_true, y_score), hc.HitCurve(y_true, mapped), k)
 
 
+@few(20)
 @given(rankings(), cutoffs)
 def test_lower_is_better_is_the_negated_score(items, k):
     y_true, y_score = items
@@ -171,6 +179,7 @@ def test_lower_is_better_is_the_negated_score(items, k):
     assert_same_numbers(a, b, k)
 
 
+@few(20)
 @given(rankings())
 def test_input_is_left_alone(items):
     y_true, y_score = items
@@ -201,6 +210,7 @@ def test_blocks_add_up(items, blocks, lower_is_better, missing):
     assert one == total == pickle.loads(pickle.dumps(total))
 
 
+@few(20)
 @given(rankings(), st.integers(0, 2), st.booleans())
 def test_table_makes_the_curve_again(items, missing, lower_is_better):
     y_true, y_score = items
@@ -305,14 +315,20 @@ def query_batches(draw):
     return np.array(y_true, np.int8), np.array(y_score, draw(dtypes)), np.cumsum([0, *sizes])
 
 
-def assert_queries(curves, singles, k):
+def numbers_alone(singles, k):
+    """Every number, of each curve of a query by itself."""
+    return [all_numbers(curve, k) for curve in singles]
+
+
+def assert_queries(curves, singles, k, alone=None):
+    """`alone`: the numbers of the single curves, where they are known."""
     assert len(curves) == len(singles)
     assert list(curves) == singles
     assert pickle.loads(pickle.dumps(curves)) == curves
     assert [curves[i] for i in range(len(singles))] == singles
     for field in ("num_items", "num_relevant", "num_hits"):
         assert getattr(curves, field).tolist() == [getattr(curve, field) for curve in singles]
-    together, alone = all_numbers(curves, k), [all_numbers(curve, k) for curve in singles]
+    together, alone = all_numbers(curves, k), alone or numbers_alone(singles, k)
     for key, values in together.items():
         assert same(values, np.array([numbers[key] for numbers in alone])), key
     report = curves.tie_report(k)
@@ -325,6 +341,7 @@ def assert_queries(curves, singles, k):
         assert isnan(curves.mean_average_precision())
 
 
+@few(20)
 @given(query_batches(), cutoffs)
 def test_offsets(batch, k):
     y_true, y_score, offsets = batch
@@ -332,6 +349,7 @@ def test_offsets(batch, k):
     assert_queries(hc.HitCurves(y_true, y_score, offsets=offsets), singles, k)
 
 
+@few(15)
 @given(query_batches(), orders, cutoffs)
 def test_qid(batch, random, k):
     """Items in any order, ids of any type: the queries come out in ascending order of id."""
@@ -342,14 +360,14 @@ def test_qid(batch, random, k):
     assume(order)
     present = np.unique(qid)
     singles = [hc.HitCurve(y_true[qid == q], y_score[qid == q]) for q in present]
-    labels, scores = y_true[order], y_score[order]
+    labels, scores, alone = y_true[order], y_score[order], numbers_alone(singles, k)
     names = np.array([f"q{i:02}" for i in range(len(offsets))])
     for ids in (qid * 1000 - 2500, qid.astype(np.uint8), qid + 0.5, names[qid], names[qid].astype(object)):
         curves = hc.HitCurves(labels, scores, qid=ids[order])
         assert curves.qid.tolist() == np.unique(ids).tolist()
-        assert_queries(curves, singles, k)
+        assert_queries(curves, singles, k, alone)
     curves = hc.HitCurves(labels.tolist(), scores.tolist(), qid=names[qid][order].tolist())
-    assert_queries(curves, singles, k)
+    assert_queries(curves, singles, k, alone)
 
 
 @given(query_batches(), st.data(), st.sampled_from(["raise", "worst", "omit"]), st.booleans())
@@ -410,18 +428,21 @@ def test_options_query_by_query(batch, data, nan_policy, lower_is_better):
         assert list(curves) == [singles[q] for q in present]
 
 
+@few(15)
 @given(st.integers(1, 5), st.integers(0, 12), st.data(), cutoffs)
 def test_rows_and_columns(queries, n, data, k):
     y_true = np.array(data.draw(st.lists(st.integers(0, 1), min_size=queries * n, max_size=queries * n)), np.int8)
     y_score = np.array(data.draw(st.lists(few_values, min_size=queries * n, max_size=queries * n)))
     y_true, y_score = y_true.reshape(queries, n), y_score.reshape(queries, n)
     singles = [hc.HitCurve(y, s) for y, s in zip(y_true, y_score, strict=True)]
-    assert_queries(hc.HitCurves(y_true, y_score), singles, k)
-    assert_queries(hc.HitCurves(np.asfortranarray(y_true), np.asfortranarray(y_score)), singles, k)
+    alone = numbers_alone(singles, k)
+    assert_queries(hc.HitCurves(y_true, y_score), singles, k, alone)
+    assert_queries(hc.HitCurves(np.asfortranarray(y_true), np.asfortranarray(y_score)), singles, k, alone)
     # columns: the rankings of the same items by several models
     singles = [hc.HitCurve(y_true[0], s) for s in y_score]
-    assert_queries(hc.HitCurves(y_true[0], y_score.T), singles, k)
-    assert_queries(hc.HitCurves(y_true[0], np.ascontiguousarray(y_score.T)), singles, k)
+    alone = numbers_alone(singles, k)
+    assert_queries(hc.HitCurves(y_true[0], y_score.T), singles, k, alone)
+    assert_queries(hc.HitCurves(y_true[0], np.ascontiguousarray(y_score.T)), singles, k, alone)
 
 
 @given(query_batches(), st.sampled_from(["skip", "zero", "one", "raise"]), st.none() | cutoffs)
@@ -484,18 +505,35 @@ def test_average_precision_by_every_route(items, k, build, read):
         assert np.isclose(value, expected, rtol=1e-14, atol=0, equal_nan=True)
 
 
-@pytest.mark.parametrize("row", HITS[1:], ids=[row.method for row in HITS[1:]])  # but AP, above
 @given(rankings(max_size=8, scores=sometimes_nan), cutoffs, build_options, st.sampled_from(READINGS))
-def test_measures_by_every_route(row, items, k, build, ties):
-    args, read = first_arguments(row, k, 0.3), {"ties": ties} if row.readings else {}
+def test_measures_by_every_route(items, k, build, ties):
+    """Every measure but AP, which is above, of curves that are made once."""
     try:
-        expected = twin(row.method, *items, *args, build=build, **read)
+        ref.ranking(*(column.tolist() for column in items), **build)
     except ValueError:
         with pytest.raises(ValueError):
-            routes.measure(row.method, *items, *args, build=build, **read)
-    else:
-        value = routes.measure(row.method, *items, *args, build=build, **read)
-        assert np.isclose(value, expected, rtol=1e-14, atol=1e-13, equal_nan=True)
+            routes.measure("precision", *items, k, build=build)
+        return
+    curves = routes.curves(*items, **build)
+    batches = {name: make() for name, make in routes.batches(*items, **build).items()
+               if len(items[0]) or not name.startswith("qid")}  # fmt: skip
+
+    def agreed(method, *args, **read):
+        reads = {name: lambda one=one: getattr(one, method)(*args, **read) for name, one in curves.items()}
+        for name, many in batches.items():
+            reads[f"{name}, all at once"] = lambda many=many: routes.only(getattr(many, method)(*args, **read))
+        return routes.agree(reads)
+
+    for row in HITS[1:]:
+        args, read = first_arguments(row, k, 0.3), {"ties": ties} if row.readings else {}
+        try:
+            expected = twin(row.method, *items, *args, build=build, **read)
+        except ValueError:
+            with pytest.raises(ValueError):
+                agreed(row.method, *args, **read)
+        else:
+            value = agreed(row.method, *args, **read)
+            assert np.isclose(value, expected, rtol=1e-14, atol=1e-13, equal_nan=True), row.method
 
 
 @given(rankings(max_size=12, scores=few_values), st.data())
@@ -508,6 +546,7 @@ def test_secondary_key(items, data):
     assert list(rows) == ref.table(rank)
 
 
+@few(20)
 @given(rankings(max_size=12, scores=few_values), st.data())
 def test_weights(items, data):
     y_true, y_score = items
@@ -541,6 +580,7 @@ any_weight = st.one_of(
 )
 
 
+@few(25)
 @given(rankings(max_size=8, scores=st.integers(1, 3).map(float)), st.data())
 def test_weights_of_any_ratio(items, data):
     y_true, y_score = items

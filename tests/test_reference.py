@@ -9,6 +9,7 @@ from math import comb, isclose, isnan, lcm, nan
 import numpy as np
 import pytest
 import reference as ref
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -271,6 +272,7 @@ def test_mean_envelope_is_that_of_fine_steps(groups, missing, interpolation):
     assert value == ref.envelope(tuple(points), rank.num_relevant, interpolation)
 
 
+@few(12)
 @given(groups_of_items)
 def test_continuous_is_the_integral(groups):
     rank = of_pairs(groups)
@@ -289,6 +291,7 @@ def test_continuous_is_the_integral(groups):
         assert abs(area / rank.num_relevant - value) < 1e-25
 
 
+@few(12)
 @given(groups_of_items, st.sampled_from([0.001, 0.1, 0.5]))
 def test_log_auc_is_the_integral(groups, min_fpr):
     rank = of_pairs(groups)

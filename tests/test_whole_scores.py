@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import few
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import hitcurve as hc
@@ -122,7 +123,9 @@ def with_missing(scores, policy):
 @pytest.mark.parametrize("policy", ["raise", "worst", "omit"])
 @pytest.mark.parametrize("way", COLUMNS)
 def test_a_column(way, policy):
-    @settings(max_examples=40)
+    @few(10)
+    @example([2**63 + 1, 2**63, 1])
+    @example([2**53, -(2**53) - 1, 2**53 + 1, 2**64])
     @given(DISTINCT)
     def check(scores):
         scores = with_missing(scores, policy)
@@ -159,7 +162,9 @@ def test_a_column(way, policy):
 @pytest.mark.parametrize("policy", ["raise", "worst", "omit"])
 @pytest.mark.parametrize("way", ROWS)
 def test_rows(way, policy):
-    @settings(max_examples=40)
+    @few(10)
+    @example([2**63 + 1, 2**63, 1])
+    @example([2**53, -(2**53) - 1, 2**53 + 1, 2**64])
     @given(DISTINCT)
     def check(scores):
         scores = with_missing(scores, policy)
@@ -178,6 +183,7 @@ def test_rows(way, policy):
 def test_levels(way):
     """Labels from a level up, and levels of gain."""
 
+    @few(12)
     @given(st.lists(st.sampled_from([one for one in [*NEAR, 0, 1] if one < 2**64]), min_size=2, max_size=5),
            st.sampled_from(NEAR), st.booleans())
     def check(levels, level, missing):
@@ -280,7 +286,9 @@ def test_a_run(way):
             return f"line {2 * i + 1}:"
         return f"line {i + 1 + LINES[way]}:" if way in LINES else f"row {i}"
 
-    @settings(max_examples=40)
+    @few(10)
+    @example([2**63 + 1, 2**63, 1])
+    @example([2**53, -(2**53) - 1, 2**53 + 1, 2**64])
     @given(DISTINCT)
     def check(scores):
         with tempfile.TemporaryDirectory() as folder:
