@@ -47,7 +47,8 @@ GLUE = [
 ]
 # Cython's memoryviews are more code than what uses them. These modules take them from a shared module. The others do
 # not share: keyword arguments would come from that module too, which takes 2 to 3 % more instructions in small calls.
-SHARED = "_base.shared"
+# Cython puts the bare name of this module into sys.modules, beside its own _cython_3_3_1.
+SHARED = "_base._cython_hitcurve"
 SHARING = [
     "_kernel.draw", "_kernel.flips", "curves.blocks", "curves.ranking", "retrieval.overlaps", "retrieval.plans",
     "retrieval.preferences", "retrieval.run_tables", "retrieval.runs", "compat.rows",
@@ -90,9 +91,10 @@ if os.environ.get("HITCURVE_DEBUG"):
 
 
 def extension(name):
+    path = name.replace(".", "/")
     return Extension(
         f"hitcurve.{name}",
-        ["hitcurve/_base/shared.c" if name == SHARED else f"src/hitcurve/{name.replace('.', '/')}.pyx"],
+        [f"hitcurve/{path}.c" if name == SHARED else f"src/hitcurve/{path}.pyx"],
         include_dirs=[numpy.get_include(), "src/hitcurve/_kernel", "src/hitcurve/retrieval"],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION"),
@@ -139,11 +141,15 @@ def tree():
     return Path("build", f"tree-{key}")
 
 
+def made(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @contextmanager
 def alone(folder):
     """One build at a time in a tree. The trees that were used least recently are removed."""
-    folder.mkdir(parents=True, exist_ok=True)
-    os.utime(folder)
+    os.utime(made(folder))
     by_use = sorted(folder.parent.glob("tree-*"), key=lambda one: one.stat().st_mtime)
     for old in by_use[:-TREES]:
         shutil.rmtree(old, ignore_errors=True)
@@ -249,7 +255,7 @@ class BuildExtensions(build_ext):
         for ext in self.extensions:
             files = () if ext.name == f"hitcurve.{SHARED}" else needs.all_dependencies(*ext.sources)
             ours = [Path(file) for file in sorted(files) if not os.path.isabs(file)]
-            state[ext.name] = digest(ext.name.removeprefix("hitcurve.") in SHARING, *ours)
+            state[ext.name] = digest(SHARED if ext.name.removeprefix("hitcurve.") in SHARING else "", *ours)
         stale = [ext for ext in self.extensions if not kept(self.c(ext), state[ext.name])]
         if stale:
             sharing = {f"hitcurve.{name}" for name in (*SHARING, SHARED)}
@@ -333,6 +339,6 @@ setup(
     long_description=description(),
     long_description_content_type="text/markdown",
     cmdclass={"build": Build, "build_ext": BuildExtensions, "warnings": Warnings},
-    options={"build": {"build_base": str(tree())}},
+    options={"build": {"build_base": str(tree())}, "egg_info": {"egg_base": str(made(tree()))}},
     ext_modules=[extension(name) for name in [*FAST, *GLUE, SHARED]],
 )

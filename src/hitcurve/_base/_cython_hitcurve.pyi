@@ -1,0 +1,1 @@
+# Functions of Cython that the compiled modules share; nothing here is for Python.
