@@ -236,7 +236,7 @@ class BuildExtensions(build_ext):
             say(f"{len(written)} modules become C, {len(self.stale)} of {len(self.extensions)} are compiled")
             self.parallel, self.said, self.compiled, self.shown = jobs(), {}, 0, time.monotonic()
             if sys.platform.startswith("linux"):
-                self.compiler.spawn = self.spawned
+                self.compiler.call = self.compiler.spawn = self.spawned  # of newer setuptools, and of older
             # The longest first, so that all cores have work to the end.
             self.extensions.sort(key=lambda ext: self.c(ext).stat().st_size, reverse=True)
             super().build_extensions()
@@ -276,8 +276,10 @@ class BuildExtensions(build_ext):
 
     def code_of(self, ext):
         """The state of what a module is compiled from: its C, the headers of ours, and the flags."""
+        # Tracebacks name the declarations of numpy and Cython, by folders that pip makes anew for each build.
+        text = re.sub(r'^  ".+\.pxd",$', "", self.c(ext).read_text(encoding="utf-8"), flags=re.MULTILINE)
         found = headers(self.c(ext), ext.include_dirs[1:])
-        return digest(self.c(ext), *found, ext.extra_compile_args, ext.extra_link_args)
+        return digest(text, *found, ext.extra_compile_args, ext.extra_link_args)
 
     def build_extension(self, ext):
         path, module, code = Path(self.get_ext_fullpath(ext.name)), self.module(ext), self.code[ext.name]
@@ -287,7 +289,10 @@ class BuildExtensions(build_ext):
             super().build_extension(ext)
             module.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, module)
-            warnings_of(module).write_text("".join(self.said[get_ident()]))
+            if self.said[get_ident()]:  # each command says something, or nothing
+                warnings_of(module).write_text("".join(self.said[get_ident()]))
+            else:
+                warnings_of(module).unlink(missing_ok=True)
             keep(module, code)
             self.compiled += 1
             if time.monotonic() > self.shown + 10:
@@ -322,7 +327,7 @@ class Warnings(Command):
         found = [warnings_of(path) for ext in made.extensions for path in (made.c(ext), made.module(ext))]
         absent = [str(path) for path in found if not path.exists()]
         if absent:
-            sys.exit(f"these modules are not compiled, or not by this command: {' '.join(absent)}")
+            sys.exit(f"nobody knows what was said of {' '.join(absent)}")
         said = "".join(path.read_text() for path in found)
         if said:
             sys.exit(said)
@@ -335,10 +340,11 @@ def description():
     return re.sub(r"\[([^]]+)\]\((?!\w+:)([^)]+)\)", r"\1 (\2)", text)
 
 
-setup(
-    long_description=description(),
-    long_description_content_type="text/markdown",
-    cmdclass={"build": Build, "build_ext": BuildExtensions, "warnings": Warnings},
-    options={"build": {"build_base": str(tree())}, "egg_info": {"egg_base": str(made(tree()))}},
-    ext_modules=[extension(name) for name in [*FAST, *GLUE, SHARED]],
-)
+if __name__ == "__main__":
+    setup(
+        long_description=description(),
+        long_description_content_type="text/markdown",
+        cmdclass={"build": Build, "build_ext": BuildExtensions, "warnings": Warnings},
+        options={"build": {"build_base": str(tree())}, "egg_info": {"egg_base": str(made(tree()))}},
+        ext_modules=[extension(name) for name in [*FAST, *GLUE, SHARED]],
+    )

@@ -30,9 +30,13 @@ build_tools() {
     echo "$stamp" > "$tools/stamp"
 }
 
+has_uv() {
+    [ -z "${HITCURVE_PIP:-}" ] && [ -x "$tools/bin/uv" ]
+}
+
 # install ARGUMENT...: packages for the environment in $env.
 install() {
-    if [ -x "$tools/bin/uv" ]; then
+    if has_uv; then
         "$tools/bin/uv" pip install --quiet --python "$env/bin/python" --compile-bytecode "$@"
     else
         "$env/bin/python" -m pip --quiet install "$@"
@@ -88,7 +92,11 @@ environment() {
     else
         echo "== installing hitcurve$extras into $env" >&2
         rm -rf "$env"
-        "$python" -m venv $([ ! -x "$tools/bin/uv" ] || echo --without-pip) "$env"
+        if has_uv; then
+            "$python" -m venv --without-pip "$env"
+        else
+            "$python" -m venv "$env"
+        fi
         more_packages "hitcurve$extras @ file://$wheel" "$@"
         mkdir -p "$env/work"
         echo "$packages" > "$env/packages"

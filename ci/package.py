@@ -35,8 +35,9 @@ def expected_in_wheel(source, names):
 
     files = {inside(path) for kind in ("*.py", "*.pyi") for path in package.rglob(kind)}
     files |= {f"hitcurve/{name}" for name in ("py.typed", "__init__.pxd", "capi.pxd", "hitcurve.h")}
-    for path in package.rglob("*.pyx"):
-        module = re.escape(inside(path).removesuffix(".pyx"))
+    # Each .pyx is a module. The module that they share has a stub alone.
+    for path in [*package.rglob("*.pyx"), package / "_base" / "_cython_hitcurve.pyi"]:
+        module = re.escape(inside(path.with_suffix("")))
         built = [name for name in names if re.fullmatch(rf"{module}\.[\w-]+\.(so|pyd)", name)]
         if len(built) != 1:
             fail(f"{inside(path)} has the modules {built}")

@@ -41,6 +41,7 @@ THINGS = [
     (r"could not import '([\w.]+)'", "library", lambda found: importable(found[1])),
     (r"^needs (\w+)$", "library", lambda found: importable(found[1])),
     (r"^(?:not installed from a wheel|only an installed package has)", "installation", lambda _: in_site_packages()),
+    (r"^no compiled modules beside these tests", "tree", lambda _: False),
     (r"^no docs beside these tests", "docs", lambda _: (Path(__file__).resolve().parents[1] / "docs").is_dir()),
     (r"\b(pytrec_eval|cwl_eval|scikit-learn|setuptools|Cython)\b.*(?:is not installed|has the data)", "library",
      lambda found: importable({"scikit-learn": "sklearn", "cwl_eval": "cwl"}.get(found[1], found[1]))),

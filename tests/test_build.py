@@ -1,0 +1,76 @@
+"""What a change compiles: a page, a module of Python or a stub nothing; a header the modules that include it."""
+
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = ("setup.py", "pyproject.toml", "README.md", "LICENSE", "LICENSE-numpy", "src")
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy of this checkout with its compiled modules."""
+    pytest.importorskip("Cython", reason="builds a Cython package, and Cython is not installed")
+    pytest.importorskip("setuptools", reason="builds a package, and setuptools is not installed")
+    if not (ROOT / "setup.py").exists():
+        pytest.skip("no compiled modules beside these tests")
+    tree = runpy.run_path(str(ROOT / "setup.py"), run_name="setup")["tree"]()
+    if not (ROOT / tree / "modules").is_dir():
+        pytest.skip("no compiled modules beside these tests: this Python or Cython has not built here")
+    folder = tmp_path_factory.mktemp("checkout")
+    for name in (*SOURCES, tree):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (folder / name).parent.mkdir(exist_ok=True)
+        copy(ROOT / name, folder / name)
+    return folder
+
+
+def setup(checkout, *command):
+    return subprocess.run([sys.executable, "setup.py", "-q", *command], cwd=checkout, capture_output=True, text=True)
+
+
+def compiled(checkout):
+    """(modules that became C, modules that were compiled) in a build of the copy."""
+    done = setup(checkout, "build")
+    assert done.returncode == 0, done.stderr
+    return tuple(map(int, re.search(r"(\d+) modules become C, (\d+) of \d+ are compiled", done.stderr).groups()))
+
+
+def changed(path, text):
+    """Writes a text to the end of a file whose time stays as if it were old."""
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(text)
+    os.utime(path, (0, 0))
+
+
+def test_only_what_changed_is_compiled(checkout):
+    package = checkout / "src" / "hitcurve"
+    (package / "_base" / "new.py").write_text("", encoding="utf-8")
+    for path in (checkout / "README.md", package / "measures.py", package / "curves" / "hit.pyi"):
+        changed(path, "\n# more\n")
+    for path in package.rglob("*.pyx"):
+        os.utime(path)  # as in a fresh clone: contents count, not times
+    assert compiled(checkout) == (0, 0)
+    # The comment of a declaration: the modules that cimport it are C again, and the C is what it was.
+    changed(package / "_kernel" / "draw.pxd", "\n# more\n")
+    users = [path for path in package.rglob("*.pyx") if "_kernel.draw cimport" in path.read_text(encoding="utf-8")]
+    assert users and compiled(checkout) == (1 + len(users), 0)
+    done = setup(checkout, "warnings")
+    assert done.returncode == 0, done.stderr
+    # A header; the compiler warns of what it holds now.
+    changed(package / "_kernel" / "_bits.h", "\nstatic int never_called(void) { return 1; }\n")
+    users = [path for path in (checkout / "build").rglob("*.c") if b'#include "_bits.h"' in path.read_bytes()]
+    assert users and compiled(checkout) == (0, len(users))
+    done = setup(checkout, "warnings")
+    assert done.returncode == 1 and "'never_called' defined but not used" in re.sub("[‘’]", "'", done.stderr)
+    # Nothing of a module that is gone is in the wheel, and nothing is made anew.
+    (package / "_base" / "new.py").unlink()
+    assert compiled(checkout) == (0, 0)
+    assert not [*(checkout / "build").rglob("new.py")] and [*(checkout / "build").rglob("lib*/hitcurve/measures.py")]
