@@ -59,8 +59,8 @@ def test_only_what_changed_is_compiled(checkout):
         os.utime(path)  # as in a fresh clone: contents count, not times
     assert compiled(checkout) == (0, 0)
     # The comment of a declaration: the modules that cimport it are C again, and the C is what it was.
-    changed(package / "_kernel" / "draw.pxd", "\n# more\n")
-    users = [path for path in package.rglob("*.pyx") if "_kernel.draw cimport" in path.read_text(encoding="utf-8")]
+    changed(package / "_kernel" / "novelty.pxd", "\n# more\n")
+    users = [path for path in package.rglob("*.pyx") if "_kernel.novelty cimport" in path.read_text(encoding="utf-8")]
     assert users and compiled(checkout) == (1 + len(users), 0)
     done = setup(checkout, "warnings")
     assert done.returncode == 0, done.stderr
