@@ -325,9 +325,9 @@ class Warnings(Command):
         made = self.get_finalized_command("build_ext")
         made.tree = tree()
         found = [warnings_of(path) for ext in made.extensions for path in (made.c(ext), made.module(ext))]
-        absent = [str(path) for path in found if not path.exists()]
+        absent = [path.name.removesuffix(".warnings") for path in found if not path.exists()]
         if absent:
-            sys.exit(f"nobody knows what was said of {' '.join(absent)}")
+            sys.exit(f"not compiled here, or not on Linux: {', '.join(absent)}")
         said = "".join(path.read_text() for path in found)
         if said:
             sys.exit(said)

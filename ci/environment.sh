@@ -25,7 +25,7 @@ build_tools() {
     echo "== installing what builds hitcurve into $tools" >&2
     rm -rf "$tools"
     "$python" -m venv "$tools"
-    "$tools/bin/python" -m pip --quiet install -c "$constraints" "setuptools>=80" "Cython>=3.1" "numpy>=2"
+    "$tools/bin/python" -m pip --quiet install -c "$constraints" "setuptools>=80" "Cython>=3.3" "numpy>=2"
     "$tools/bin/python" -m pip --quiet install --only-binary :all: -c "$root/ci/constraints.txt" uv || echo "== no uv: pip installs the packages" >&2
     echo "$stamp" > "$tools/stamp"
 }
