@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examples import few
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from signatures import same_signature
 
@@ -170,6 +170,7 @@ def test_auc(x, ordered, falling):
 @few(25)
 @given(st.integers(0, 10**6), st.integers(1, 15), st.integers(2, 5), st.sampled_from([0.0, 0.2, 0.6, 1.0]), SCORES,
        WEIGHTS, st.sampled_from(AVERAGES), st.sampled_from(["01", "sign", "02"]))
+@example(1, 12, 3, 0.2, "floats", "floats", "weighted", "01")
 def test_columns_of_labels(seed, n, columns, share, kind, weighing, average, label):
     rng = np.random.default_rng(seed)
     flags = rng.random((n, columns)) < share
