@@ -35,6 +35,15 @@ def saved(patch):
     patch.setattr(Figure, "savefig", savefig)
 
 
+def no_layout(patch):
+    """Pictures are drawn without a layout, which takes half of their time: for tests that do not look at places."""
+    try:
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError:
+        return
+    patch.setattr(ConstrainedLayoutEngine, "execute", lambda self, whole: None)
+
+
 def words_alone(patch, called=lambda _: None, first=0):
     """Pages have the captions of their pictures, of which the `first` are drawn. `called` is given each figure."""
     from hitcurve.report import frame

@@ -222,6 +222,7 @@ def page(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as out, redirect_stderr(
         io.StringIO()
     ) as err:
+        drawn_once.no_layout(patch)
         patch.chdir(tmp_path_factory.mktemp("page"))
         rows = "".join(f"{at % 2}{f',{at}' * len(NAMES)}\n" for at in range(6))
         Path(NO_TEXT).write_text(f"label,{','.join(NAMES)}\n{rows}", encoding="utf-8")
@@ -248,6 +249,7 @@ def test_names_are_drawn_letter_by_letter(page):
 
 def test_names_of_groups_are_drawn_letter_by_letter(capsys, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    drawn_once.no_layout(monkeypatch)
     drawn_once.words_alone(monkeypatch, first=1)
     rows = [f"{at % 2},{at},{name}\n" for name in NAMES[:5] for at in range(6)]
     (tmp_path / "a.csv").write_text("label,$x_1^$,set\n" + "".join(rows), encoding="utf-8")

@@ -98,8 +98,9 @@ def test_tables_of_runs(capsys, runs, form, more):
     assert not CONTROL.findall(err)
 
 
-def test_pages_and_pictures(capsys, tmp_path, screen, runs):
+def test_pages_and_pictures(capsys, monkeypatch, tmp_path, screen, runs):
     pytest.importorskip("matplotlib")
+    drawn_once.no_layout(monkeypatch)
     status, _, err = run(capsys, "trec", *runs, "--report", "page.html", "--plot", "picture.svg")
     assert status == 0 and not CONTROL.findall(err), err
     clean((tmp_path / "page.html").read_text(encoding="utf-8"))

@@ -122,8 +122,12 @@ def test_standard_streams_that_are_files(capsys):
     expected = run(capsys, *TREC)[:2]
     assert expected[0] == 0
     assert run(capsys, *TREC, "--report", "/dev/null")[:2] == expected
-    status, out, _ = shell(line, '"$@" /dev/stdout < q.txt | cat')
+    # The file of a descriptor is not replaced: what is written to it later would be lost.
+    script = 'exec 3>> kept.txt; "$@" /dev/stdout < q.txt | cat; "$@" /dev/fd/3 < q.txt > numbers.txt && echo later >&3'
+    status, out, _ = shell(line, script)
     assert (status, "</html>" in out, out.endswith(expected[1])) == (0, True, True)
+    kept = Path("kept.txt").read_text(encoding="utf-8")
+    assert ("</html>" in kept, kept.endswith("later\n"), Path("numbers.txt").read_text()) == (True, True, expected[1])
 
 
 @contextmanager

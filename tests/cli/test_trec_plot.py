@@ -17,6 +17,7 @@ def lines(shift, tag):
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
+    drawn_once.no_layout(monkeypatch)
     monkeypatch.chdir(tmp_path)
     for name, text in {"qrels": QRELS, "a": lines(2, "a"), "b": lines(3, "b"), "$c_1$": lines(5, "c")}.items():
         (tmp_path / name).write_text(text)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from examples import few
+from hypothesis import example, given
 from hypothesis import strategies as st
 from signatures import same_signature
 
@@ -108,6 +109,7 @@ def weights(kind, rng, n):
     return found
 
 
+@few(25)
 @given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), SCORES, WEIGHTS,
        st.sampled_from(["01", "bool", "float", "sign", "text", "object", "column"]), st.booleans())
 def test_two_classes(seed, n, share, kind, weighing, label, drop):
@@ -165,8 +167,10 @@ def test_auc(x, ordered, falling):
 # --- several classes and labels ---------------------------------------------------------------------------------------
 
 
+@few(25)
 @given(st.integers(0, 10**6), st.integers(1, 15), st.integers(2, 5), st.sampled_from([0.0, 0.2, 0.6, 1.0]), SCORES,
        WEIGHTS, st.sampled_from(AVERAGES), st.sampled_from(["01", "sign", "02"]))
+@example(1, 12, 3, 0.2, "floats", "floats", "weighted", "01")
 def test_columns_of_labels(seed, n, columns, share, kind, weighing, average, label):
     rng = np.random.default_rng(seed)
     flags = rng.random((n, columns)) < share
@@ -182,6 +186,7 @@ def test_columns_of_labels(seed, n, columns, share, kind, weighing, average, lab
         agree("label_ranking_average_precision_score", y, s, sample_weight=weight)
 
 
+@few(25)
 @given(st.integers(0, 10**6), st.integers(3, 25), st.integers(3, 5), WEIGHTS, st.sampled_from(AVERAGES), st.booleans())
 def test_several_classes(seed, n, columns, weighing, average, text):
     rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 import sys
 
+import drawn_once
 import pytest
 
 
@@ -17,9 +18,4 @@ def plt(no_pyplot, monkeypatch):
 
 @pytest.fixture
 def no_layout(monkeypatch):
-    """Pictures are drawn without a layout, which takes half of their time: for tests that do not look at places."""
-    try:
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
-    except ImportError:
-        return
-    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", lambda self, whole: None)
+    drawn_once.no_layout(monkeypatch)

@@ -223,7 +223,10 @@ ROWS = "id,y,s,t,g\n" + "".join(
     pytest.param((), marks=pytest.mark.slow), ("--group", "g"), ("--score", "t", "--compare", "--id", "id"),
 ])  # fmt: skip
 @pytest.mark.usefixtures("no_layout")
-def test_what_every_page_has(tmp_path, capsys, more):
+def test_what_every_page_has(tmp_path, capsys, monkeypatch, more):
+    # Two curves have ids as four have.
+    monkeypatch.setattr(plot.figure, "__defaults__", (("hits", "precision-recall"),))
+    monkeypatch.setattr("hitcurve.report.page.KINDS", ("hits", "precision-recall"))
     text = page_of(tmp_path, capsys, ROWS, "--score", "s", "--nan", "worst", *more)
     page = Page(text)
     words = "".join(page.words)

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -104,6 +105,7 @@ def check(batches, ways, must_fit):
             assert found == expected, name
 
 
+@few(25)
 @given(BATCHES, st.sampled_from(["worst", "omit"]))
 def test_a_scan_is_exact_or_refuses(batches, policy):
     rows, frames, arrays = [], [], []
@@ -159,6 +161,7 @@ def test_a_scan_is_exact_or_refuses(batches, policy):
         check(batches, {"counters": counted, "actives": lambda: one(arrays, actives=relevant)}, False)
 
 
+@few(25)
 @given(BATCHES, st.booleans(), st.sampled_from([1, 2]))
 def test_files_are_read_exactly_or_refused(tmp_path_factory, batches, grouped, workers):
     folder = tmp_path_factory.mktemp("files")
@@ -188,6 +191,7 @@ def test_files_are_read_exactly_or_refused(tmp_path_factory, batches, grouped, w
     check(batches[:1], {"read": read, "scan": scanned}, alone)
 
 
+@few(25)
 @given(batch_of("string"), st.integers(1, 40))
 def test_text_is_read_exactly_or_refused(tmp_path_factory, batch, size):
     """Wherever its slabs end."""

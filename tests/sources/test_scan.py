@@ -11,6 +11,7 @@ from datetime import date
 import numpy as np
 import pytest
 from blocks import N, batches
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,6 +113,7 @@ def test_long_row_groups_are_read_in_pieces(files, items, monkeypatch):
 scores = st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 0.25, 1.0, np.inf, np.nan])
 
 
+@few(25)
 @given(
     st.lists(st.tuples(st.booleans(), scores), max_size=40),
     st.integers(1, 9),
@@ -139,6 +141,7 @@ def test_blocks_of_any_size_and_every_nan_policy(rows, size, lower, nan_policy, 
 rows_of_groups = st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 6)), min_size=1, max_size=60)
 
 
+@few(25)
 @given(rows_of_groups, st.integers(1, 9))
 def test_groups_in_any_order(rows, size):
     y, s, q = (np.array(column) for column in zip(*rows, strict=True))

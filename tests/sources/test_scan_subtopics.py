@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from blocks import SOURCES, batches, rows_as, written
 from covering import covering
-from hypothesis import given, settings
+from examples import few
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
@@ -46,7 +47,7 @@ def items(draw):
     return level, score, rng.integers(0, 4, number), options
 
 
-@settings(max_examples=settings.default.max_examples // 2)
+@few(15)
 @given(items(), st.integers(1, 9), st.sampled_from([1, 3]), st.booleans())
 def test_blocks_of_any_size_and_every_nan_policy(rows, size, workers, missing):
     level, score, group, options = rows

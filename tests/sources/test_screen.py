@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from examples import few
+from hypothesis import given
 from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
@@ -163,7 +164,7 @@ POSES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@few(30)
 @given(poses=POSES, lower=st.booleans(), grouped=st.booleans(), held=st.sampled_from([1 << 20, -1]))
 def test_the_best_pose_of_each_compound(tmp_path_factory, poses, lower, grouped, held):
     path = tmp_path_factory.mktemp("poses") / "t.csv"

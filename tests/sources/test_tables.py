@@ -11,6 +11,7 @@ from itertools import product
 import numpy as np
 import pytest
 from covering import covering
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -461,6 +462,7 @@ CELLS = st.tuples(
 )
 
 
+@few(25)
 @given(
     rows=st.lists(CELLS, max_size=12),
     size=st.integers(1, 60),
@@ -499,6 +501,7 @@ def marked(rows, place, order, end, closed, head):
     return end.join(",".join(line[at] for at in order) for line in table) + end * closed
 
 
+@few(25)
 @given(
     size=st.integers(1, 60),
     workers=st.sampled_from([1, 3]),
@@ -571,6 +574,7 @@ def test_arrow_reads_compounds_as_the_csv_module_does(tmp_path_factory, rows, wi
         assert found == outcome()
 
 
+@few(25)
 @given(**MARKED)
 def test_a_quotation_mark_that_is_not_closed_in_a_list_of_ids(tmp_path_factory, rows, place, order, end, closed):
     text = marked(rows, place, order, end, closed, ("y", "s", "note"))

@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from draws import UNLIKELY, chi_square, every_draw, ranking, seeded, slow_delong
+from examples import few
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
@@ -82,7 +83,7 @@ def test_places_of_missing_scores():
     ],
 )
 @pytest.mark.parametrize("stratified", [False, True])
-@pytest.mark.parametrize("count", [8_000, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_every_joint_resample_of_a_few_items(y, a, b, stratified, count):
     """The pair of APs against all n**n ways to draw n items."""
     expected = Counter()
@@ -496,10 +497,10 @@ def test_resamples_of_items_grow_while_they_are_affordable(monkeypatch):
         patch.setattr(comparison, "_AFFORDABLE", 20 * 12 * grown)
         assert hc.compare(y, scores, measures="P@5", rng=1).n_resamples == grown
         patch.setattr(comparison, "_AFFORDABLE", 20 * 12 * grown - 1)
-        few = "1999 resamples are too few: no p-value from them, corrected for 66 pairs, can be 0.05 or less."
-        with pytest.warns(UserWarning, match=f"^{re.escape(few)} At least 2639 are needed.$"):
+        too_few = "1999 resamples are too few: no p-value from them, corrected for 66 pairs, can be 0.05 or less."
+        with pytest.warns(UserWarning, match=f"^{re.escape(too_few)} At least 2639 are needed.$"):
             got = hc.compare(y, scores, measures="P@5", rng=1)
-        assert got.n_resamples == 1999 and few in str(got)
+        assert got.n_resamples == 1999 and too_few in str(got)
         assert hc.compare(y, scores, measures="P@5", n_resamples=2639, rng=1).n_resamples == 2639
         queries = {name: rng.random(30) for name in scores}
         assert hc.compare(queries, rng=1).n_resamples == grown  # of queries they cost little
@@ -596,6 +597,7 @@ def shown(cell):
 names = st.text(st.sampled_from("aZ0 _|\\`*[]()<>/&!#~$=+-.:\n\r\u2028é") | st.characters(codec="utf-8"), max_size=8)
 
 
+@few(25)
 @given(st.lists(names, min_size=2, max_size=2, unique_by=lambda name: " ".join(name.split())))
 @example(["<script>alert(1)</script>", "a\nb\r\nc"])
 @example(["a|b\\|c", "**x** `y` [z](w) &amp; $v$ ~~u~~ __t__ s_r"])

@@ -31,7 +31,7 @@ def shown(value):
 # --- resamples ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [8_000, pytest.param(40_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4_000, pytest.param(40_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("stratified", [False, True])
 @pytest.mark.parametrize(
     ("levels", "scores", "unretrieved"),
