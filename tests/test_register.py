@@ -274,7 +274,7 @@ def worlds(draw):
     return routes.World(qrels, {query: docs for query, docs in run.items() if docs} or {"q0": {"d": 1.0}})
 
 
-@few(6)
+@few(10)
 @given(worlds(), st.integers(1, 3), st.booleans())
 @example(routes.World({"q0": {"d10": 2}}, {"q0": {"d9": 0.0, "d10": -0.5}}), 1, False)  # sums that differ by a bit
 def test_any_run_has_the_numbers_of_the_twin_of_its_curves_and_of_arrays(world, relevant, judged_only):
