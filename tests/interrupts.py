@@ -47,7 +47,7 @@ def late(*_):
 signal.signal(signal.SIGALRM, late)
 {prepare}
 for call in {calls}:
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
     start = time.perf_counter()
     try:
         call()
@@ -58,7 +58,7 @@ for call in {calls}:
 
 
 def interrupted(prepare, *calls, then=""):
-    """Runs each call, of which all go on for long, until a signal comes after 0.2 s: what it raises ends the call."""
+    """Runs each call, of which all go on for long, until a signal comes after 0.05 s: what it raises ends the call."""
     prepare, then = (textwrap.dedent(code) for code in (prepare, then))
     listed = "[" + ", ".join(f"lambda: {call}" for call in calls) + "]"
     code = _TIMED.format(prepare=prepare, calls=listed, then=then)
@@ -66,4 +66,4 @@ def interrupted(prepare, *calls, then=""):
     assert done.returncode == 0, done.stderr
     times = [float(line) for line in done.stdout.split()]
     assert len(times) == len(calls), done.stderr
-    assert all(0.1 < time < 5 for time in times), times
+    assert all(0.04 < time < 5 for time in times), times

@@ -218,7 +218,7 @@ def test_hand_and_till(kinds, distinct):
             assert got == pytest.approx(float(weighted / (len(y) * (kinds - 1))), rel=1e-15, abs=1e-15)
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [6, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("method", ["ovo", "ovr"])
 def test_classes_of_sklearn(method, rounds):
     metrics = pytest.importorskip("sklearn.metrics")

@@ -198,7 +198,7 @@ def test_states_from_outside(name):
 
 # --- hc.scan ------------------------------------------------------------------------------------------------
 
-ROWS = 6_000
+ROWS = 3_000
 
 
 @pytest.fixture(scope="module")
@@ -225,8 +225,8 @@ def test_scans_of_levels_are_exact(name, workers, kept, lower, rows, tmp_path, m
 
     pytest.importorskip("pyarrow")  # of groups
     if kept == "disk":
-        monkeypatch.setattr(scanning, "_HELD", 300)
-    monkeypatch.setattr(tables, "_SLAB", 1_500)
+        monkeypatch.setattr(scanning, "_HELD", 150)
+    monkeypatch.setattr(tables, "_SLAB", 750)
     level, score, group = rows
     if name in ("csv", "smi"):
         score = score.astype(np.float64)

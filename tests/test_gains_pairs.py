@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference as ref
 import register
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 from test_gains import near, small
@@ -52,6 +53,7 @@ def test_all_orders_of_small_rankings(most):
         compare(levels, [0] * 6)
 
 
+@few(25)
 @given(small, st.booleans())
 def test_all_orders(items, lower):
     compare([level for level, _ in items], [score for _, score in items], lower)

@@ -30,7 +30,7 @@ queries = st.lists(
     st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 1, 2]), st.integers(0, 3)), min_size=1, max_size=5),
     min_size=1, max_size=6)  # fmt: skip
 weights = st.lists(st.sampled_from([0.0, 1.0, 1.0, 2.5, 3.0]), min_size=6, max_size=6)
-settled = few(10)
+settled = few(6)
 
 
 def relevant_from(name):

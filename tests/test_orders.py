@@ -46,7 +46,7 @@ def rankings(levels):
     """(curve, curves of all its orders) of few items, some of them tied. Orders that look alike are as many of each."""
     one, many = (hc.HitCurve, hc.HitCurves) if levels == 1 else (hc.GainCurve, hc.GainCurves)
     rng = random.Random(levels)
-    for _ in range(60):
+    for _ in range(30):
         n = rng.randint(2, 6)
         items = [rng.choice([0, 0, 1, levels]) for _ in range(n)]
         scores = sorted((rng.randint(1, 3) for _ in range(n)), reverse=True)

@@ -67,7 +67,7 @@ def assert_near(found, wanted, tolerance=1e-13):
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9, 0.99, 0.999999, 1 - 1e-12])
 def test_the_twin(p, request):
     rng = np.random.default_rng(7)
-    for case in range(60 if request.config.getoption("--all") else 15):
+    for case in range(60 if request.config.getoption("--all") else 9):
         sizes = rng.integers(0, 12, 2)
         x, y = (drawn(rng, size, int(rng.integers(12, 20)), (0.0, 0.5, 0.9)[case % 3]) for size in sizes)
         for ties in VARIANTS:

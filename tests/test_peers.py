@@ -37,6 +37,9 @@ def random_rankings():
 
 
 RANKINGS = list(random_rankings())
+# In an ordinary run the half of them.
+every_ranking = pytest.mark.parametrize(
+    "case", [pytest.param(i, marks=pytest.mark.slow if i // 3 % 2 else ()) for i in range(len(RANKINGS))])
 
 
 # --- precision of the items ranked --------------------------------------------------------------------------
@@ -71,7 +74,7 @@ def test_precision_of_seven_items():
 # --- scikit-learn -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", range(len(RANKINGS)))
+@every_ranking
 def test_average_precision(metrics, case):
     y, s = RANKINGS[case]
     assert hc.average_precision(y, s, ties="threshold") == pytest.approx(
@@ -82,7 +85,7 @@ def test_average_precision(metrics, case):
     )
 
 
-@pytest.mark.parametrize("case", range(len(RANKINGS)))
+@every_ranking
 def test_roc_auc(metrics, case):
     y, s = RANKINGS[case]
     curve = hc.HitCurve(y, s)
@@ -141,7 +144,7 @@ def test_precision_recall_curve(metrics, case):
     )
 
 
-@pytest.mark.parametrize("case", range(len(RANKINGS)))
+@every_ranking
 def test_roc_curve(metrics, case):
     y, s = RANKINGS[case]
     fpr, tpr, threshold = metrics.roc_curve(y, s, drop_intermediate=False)
@@ -163,8 +166,10 @@ def test_roc_curve(metrics, case):
     )
 
 
-@pytest.mark.parametrize("case", range(0, len(RANKINGS), 2))
-@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize(("case", "zeros"), [
+    pytest.param(case, zeros, marks=() if case // 2 % 2 == zeros else pytest.mark.slow)
+    for case in range(0, len(RANKINGS), 2) for zeros in (False, True)
+])  # fmt: skip
 def test_sample_weight(metrics, case, zeros):
     y, s = RANKINGS[case]
     rng = np.random.default_rng(case)

@@ -75,7 +75,7 @@ def assert_same_numbers(a, b, k):
 # --- readings of ties ---------------------------------------------------------------------------------------
 
 
-@few(25)
+@few(15)
 @given(rankings(), cutoffs)
 def test_expected_lies_between_worst_and_best(items, k):
     curve = hc.HitCurve(*items)
@@ -92,7 +92,7 @@ def test_expected_lies_between_worst_and_best(items, k):
         assert (isnan(value) and isnan(low) and isnan(high)) or low - room <= value <= high + room, key
 
 
-@few(25)
+@few(15)
 @given(untied(), cutoffs)
 def test_readings_agree_without_ties(items, k):
     curve = hc.HitCurve(*items)
@@ -127,7 +127,7 @@ def test_expected_is_the_mean_over_orders(items, k):
     assert np.isclose(curve.bedroc(), float(ref.bedroc_by_position(rank)), rtol=1e-14, atol=1e-14, equal_nan=True)
 
 
-@few(20)
+@few(14)
 @given(rankings(), st.integers(0, 3))
 def test_threshold_and_bounds_are_exact(items, missing):
     y_true, y_score = items
@@ -145,7 +145,7 @@ def test_threshold_and_bounds_are_exact(items, missing):
 # --- what must not matter -----------------------------------------------------------------------------------
 
 
-@few(20)
+@few(12)
 @given(rankings(), orders, cutoffs)
 def test_order_of_items_does_not_matter(items, random, k):
     y_true, y_score = items
@@ -156,7 +156,7 @@ def test_order_of_items_does_not_matter(items, random, k):
     assert_same_numbers(a, b, k)
 
 
-@few(20)
+@few(12)
 @given(rankings(), st.data(), cutoffs)
 def test_increasing_map_does_not_matter(items, data, k):
     y_true, y_score = items
@@ -167,7 +167,7 @@ def test_increasing_map_does_not_matter(items, data, k):
     assert_same_numbers(hc.HitCurve(y_true, y_score), hc.HitCurve(y_true, mapped), k)
 
 
-@few(20)
+@few(12)
 @given(rankings(), cutoffs)
 def test_lower_is_better_is_the_negated_score(items, k):
     y_true, y_score = items
@@ -193,6 +193,7 @@ def test_input_is_left_alone(items):
 # --- blocks and tables --------------------------------------------------------------------------------------
 
 
+@few(25)
 @given(rankings(), st.integers(1, 6), st.booleans(), st.integers(0, 2))
 def test_blocks_add_up(items, blocks, lower_is_better, missing):
     y_true, y_score = items
@@ -229,6 +230,7 @@ def test_table_makes_the_curve_again(items, missing, lower_is_better):
     assert_same_numbers(again, curve, 3) if not missing else None
 
 
+@few(25)
 @given(rankings(min_size=1), st.lists(st.floats(-4, 4), min_size=2, max_size=6, unique=True))
 def test_bins_are_tie_groups(items, edges):
     """Binned, best and worst are bounds of the exact value."""
@@ -247,6 +249,7 @@ def test_bins_are_tie_groups(items, edges):
     assert binned.average_precision(ties="best") >= exact.average_precision(ties="best") * (1 - 1e-15)
 
 
+@few(30)
 @given(
     rankings(max_size=20, scores=st.one_of(few_values, st.just(nan))),
     st.floats(-4, 4) | few_values | st.sampled_from([np.inf, -np.inf]),
@@ -341,7 +344,7 @@ def assert_queries(curves, singles, k, alone=None):
         assert isnan(curves.mean_average_precision())
 
 
-@few(20)
+@few(10)
 @given(query_batches(), cutoffs)
 def test_offsets(batch, k):
     y_true, y_score, offsets = batch
@@ -349,7 +352,7 @@ def test_offsets(batch, k):
     assert_queries(hc.HitCurves(y_true, y_score, offsets=offsets), singles, k)
 
 
-@few(15)
+@few(8)
 @given(query_batches(), orders, cutoffs)
 def test_qid(batch, random, k):
     """Items in any order, ids of any type: the queries come out in ascending order of id."""
@@ -370,6 +373,7 @@ def test_qid(batch, random, k):
     assert_queries(curves, singles, k, alone)
 
 
+@few(25)
 @given(query_batches(), st.data(), st.sampled_from(["raise", "worst", "omit"]), st.booleans())
 def test_options_query_by_query(batch, data, nan_policy, lower_is_better):
     """What is given for each item or each query goes to the right one, whatever the order of the items."""
@@ -428,7 +432,7 @@ def test_options_query_by_query(batch, data, nan_policy, lower_is_better):
         assert list(curves) == [singles[q] for q in present]
 
 
-@few(15)
+@few(8)
 @given(st.integers(1, 5), st.integers(0, 12), st.data(), cutoffs)
 def test_rows_and_columns(queries, n, data, k):
     y_true = np.array(data.draw(st.lists(st.integers(0, 1), min_size=queries * n, max_size=queries * n)), np.int8)
@@ -493,6 +497,7 @@ def twin(name, y_true, y_score, *args, build, **read):
     return float(getattr(ref, name)(rank, *args, **read))
 
 
+@few(30)
 @given(rankings(max_size=8, scores=sometimes_nan), st.none() | cutoffs, build_options, read_options)
 def test_average_precision_by_every_route(items, k, build, read):
     try:
@@ -505,6 +510,7 @@ def test_average_precision_by_every_route(items, k, build, read):
         assert np.isclose(value, expected, rtol=1e-14, atol=0, equal_nan=True)
 
 
+@few(30)
 @given(rankings(max_size=8, scores=sometimes_nan), cutoffs, build_options, st.sampled_from(READINGS))
 def test_measures_by_every_route(items, k, build, ties):
     """Every measure but AP, which is above, of curves that are made once."""
@@ -536,6 +542,7 @@ def test_measures_by_every_route(items, k, build, ties):
             assert np.isclose(value, expected, rtol=1e-14, atol=1e-13, equal_nan=True), row.method
 
 
+@few(25)
 @given(rankings(max_size=12, scores=few_values), st.data())
 def test_secondary_key(items, data):
     y_true, y_score = items
@@ -546,7 +553,7 @@ def test_secondary_key(items, data):
     assert list(rows) == ref.table(rank)
 
 
-@few(20)
+@few(12)
 @given(rankings(max_size=12, scores=few_values), st.data())
 def test_weights(items, data):
     y_true, y_score = items
@@ -580,7 +587,7 @@ any_weight = st.one_of(
 )
 
 
-@few(25)
+@few(15)
 @given(rankings(max_size=8, scores=st.integers(1, 3).map(float)), st.data())
 def test_weights_of_any_ratio(items, data):
     y_true, y_score = items
@@ -701,6 +708,7 @@ def test_a_curve_is_true(items):
     assert bool(curve) and len(curve) == len(np.unique(items[1][items[0] == 1]))
 
 
+@few(20)
 @given(rankings(min_size=1))
 def test_without_a_cutoff_the_whole_list_counts(items):
     """For whatever takes k, of one ranking and of many."""

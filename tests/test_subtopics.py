@@ -55,7 +55,7 @@ def assert_value(found, wanted, **where):
 # --- the twins ------------------------------------------------------------------------------------------------------
 
 
-@few(20)
+@few(14)
 @given(st.data())
 def test_any_items_have_the_numbers_of_the_twin(data):
     """By all orders of the tied items, in exact fractions. Best and worst are those of the twin, or refused."""
@@ -312,7 +312,7 @@ def test_the_order_of_items_decides_only_ties_of_the_greedy_order():
             np.testing.assert_array_equal(found, wanted[name], name)
 
 
-@pytest.mark.parametrize("width", [1, 3, 8, 9, 33, 65, 200])
+@pytest.mark.parametrize("width", [1, 3, 8, 9, 33, 65, pytest.param(200, marks=pytest.mark.slow)])
 def test_many_subtopics_and_levels(width):
     """The codes of items come from bits, from whole numbers or from sorted rows."""
     rng = np.random.default_rng(width)

@@ -76,7 +76,7 @@ def test_threads_that_share_a_curve(dtype):
     """A curve's scores get their own type when they are first asked for: by all threads at once."""
     y_true, y_score = ranking(dtype)
     expected = hc.HitCurve(y_true, y_score).score.tolist()
-    for _ in range(50):
+    for _ in range(15):
         curve = hc.HitCurve(y_true[:500], y_score[:500])
         seen = at_once(lambda i, curve=curve: curve.score, 6)
         assert all(score is seen[0] for score in seen)
@@ -128,7 +128,8 @@ def test_threads_that_share_a_counter(thresholds):
     assert sum(at_once(count, 6)) == counter.num_items > 0
 
 
-def test_arrays_that_another_thread_writes():
+@pytest.mark.parametrize("rounds", [25, pytest.param(100, marks=pytest.mark.slow)])
+def test_arrays_that_another_thread_writes(rounds):
     """Any number or error, but no crash; afterwards the numbers of the array as it then is."""
     y_true, y_score = ranking()
     y_true, offsets = y_true.astype(np.uint8), np.arange(0, N + 1, 100)
@@ -163,7 +164,7 @@ def test_arrays_that_another_thread_writes():
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        for _ in range(100):
+        for _ in range(rounds):
             for call in calls:
                 with contextlib.suppress(ValueError):
                     call()
@@ -268,7 +269,7 @@ def test_joblib_leaves_each_worker_its_share():
         assert joblib.Parallel()(joblib.delayed(usable_cores)() for _ in range(2)) == [1, 1]
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+@pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_dask(scheduler):
     dask = pytest.importorskip("dask")
     tasks = [dask.delayed(in_a_process)(seed) for seed in range(4)]

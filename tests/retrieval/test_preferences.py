@@ -10,7 +10,8 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 import reference
-from hypothesis import given, settings
+from examples import few
+from hypothesis import given
 from hypothesis import strategies as st
 
 import hitcurve as hc
@@ -98,7 +99,7 @@ def nested(groups):
     return {"q": {f"u{g}": {f"s{i}": levels for i, levels in enumerate(group)} for g, group in enumerate(groups)}}
 
 
-@settings(max_examples=settings.default.max_examples // 3, deadline=None)
+@few(10)
 @given(worlds())
 def test_any_judgments_have_the_numbers_of_the_twin(world):
     tied, groups = world

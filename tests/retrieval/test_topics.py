@@ -418,9 +418,9 @@ def test_the_provider_has_the_numbers_of_the_pyndeval_provider(web_track):
              "NRBP(alpha=0.25,beta=0.8)", "nNRBP(beta=0.25,rel=2)"]  # fmt: skip
     measures = [ir_measures.parse_measure(name) for name in names]
     _, rows, pool = web_track
-    some = [row for row in rows if row[0] in {*list(pool)[:5]}]
+    some = [row for row in rows if row[0] in {*list(pool)[:3]}]
     qrels = [ir_measures.Qrel(query, doc, int(level), topic) for query, topic, doc, level in some]
-    run = {query: docs for query, docs in random_run(pool, 5, 9).items() if query in {*list(pool)[:4]}}
+    run = {query: docs for query, docs in random_run(pool, 5, 9).items() if query in {*list(pool)[:2]}}
     assert all(map(provider.supports, measures))
     for one in measures:
         wanted = {(found.query_id): found.value for found in theirs.iter_calc([one], qrels, run)}

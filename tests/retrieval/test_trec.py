@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examples import few
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -160,6 +161,7 @@ def agree(read, slow, text):
     return read(text, "f"), wanted
 
 
+@few(25)
 @given(lines("qrels", False), lines("run", False))
 def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_text):
     qrels = agree(runs.Qrels.from_buffer, slow_qrels, qrels_text)
@@ -179,6 +181,7 @@ def test_judged_documents_and_ranks_are_those_of_a_slow_reader(qrels_text, run_t
         assert sorted(one.others) == sorted(set(slow_r) - set(slow_q))
 
 
+@few(25)
 @given(lines("qrels", True), lines("run", True))
 def test_what_is_refused_is_what_a_slow_reader_refuses(qrels_text, run_text):
     agree(runs.Qrels.from_buffer, slow_qrels, qrels_text)
@@ -214,6 +217,7 @@ def judged_or_refused(judge):
     return tables, found.num_retrieved().tolist(), found.others, found.passed, found.tag, found.ties
 
 
+@few(25)
 @given(
     st.sampled_from([b"", b"\xef\xbb\xbf"]), lines("run", True) | lines("run", False), st.integers(1, 90),
     st.booleans(), st.sampled_from(list(PACKS)),
@@ -613,6 +617,7 @@ def test_ranks_in_arrays_of_integers():
     assert hc.evaluate(qrels, {**run, "rank": np.array([1, 2])}, "RR", rank_by="rank").means == {"RR": 0.5}
 
 
+@few(25)
 @given(st.data())
 def test_runs_in_arrays_of_few_integers(data):
     number = st.integers(-12, 12)

@@ -43,12 +43,12 @@ def test_number_of_runs(page):
     assert re.findall(r"(\d+)(?: of them)? submissions to TREC", text) == [str(submitted)]
 
 
-@pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.slow), 4], ids=["all", "fourth"])
+@pytest.mark.parametrize("share", [pytest.param(1, marks=pytest.mark.slow), 6], ids=["all", "sixth"])
 @pytest.mark.parametrize(
     ("folder", "expected", "qrels", "rel"), [pytest.param(*SETS[0], marks=pytest.mark.slow), *SETS[1:]]
 )
 def test_every_topic_of_every_run(shared_data, folder, expected, qrels, rel, share):
-    """Of every fourth run, unless slow tests run too."""
+    """Of every sixth run, unless slow tests run too."""
     number = RUNS[folder]
     folder = shared_data / folder
     full = rows(folder / expected / "full_v10.tsv.gz")

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import register
 from covering import covering
-from hypothesis import given, settings
+from examples import few
+from hypothesis import given
 from hypothesis import strategies as st
 from interrupts import with_timer
 
@@ -55,7 +56,7 @@ def readable(k, rel, gains):
     return found
 
 
-@settings(max_examples=settings.default.max_examples // 3, deadline=None)
+@few(10)
 @given(
     docs=st.lists(st.tuples(st.sampled_from([None, -1, 0, 1, 2, 3]), st.integers(0, 2)), min_size=1, max_size=6),
     unretrieved=st.lists(st.integers(-2, 3), max_size=2),
@@ -261,12 +262,12 @@ def test_expected_err_is_interrupted():
         import signal, time
         import numpy as np
         import hitcurve as hc
-        n = 1_000_000
+        n = 300_000
         ids = np.arange(n)
         qrels = hc.read_qrels({"query_id": np.ones(n, int), "doc_id": ids, "relevance": ids % 1000})
         run = hc.read_run({"query_id": np.ones(n, int), "doc_id": ids, "score": np.ones(n)})
         found = hc.evaluate(qrels, run, "AP")
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
         signal.signal(signal.SIGALRM, signal.default_int_handler)
         start = time.perf_counter()
         try:
@@ -275,4 +276,4 @@ def test_expected_err_is_interrupted():
             print(time.perf_counter() - start)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=100)
-    assert 0.2 < float(done.stdout) < 5, done.stderr
+    assert 0.08 < float(done.stdout) < 5, done.stderr
