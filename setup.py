@@ -4,6 +4,7 @@ What is compiled stays in build/tree-KEY: a folder for each Python, compiler, se
 builds of this checkout share. A module becomes C again when the contents of a file change that its .pyx needs, and is
 compiled again when its C changes. `python setup.py warnings` shows what Cython and the compiler said of the modules.
 """
+import atexit
 import hashlib
 import multiprocessing
 import os
@@ -27,7 +28,6 @@ from Cython.Build.Dependencies import create_dependency_tree
 from Cython.Compiler.Main import Context
 from Cython.Compiler.Options import CompilationOptions
 from setuptools import Command, Extension, setup
-from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CompileError
 
@@ -53,6 +53,7 @@ SHARING = [
     "_kernel.draw", "_kernel.flips", "curves.blocks", "curves.ranking", "retrieval.overlaps", "retrieval.plans",
     "retrieval.preferences", "retrieval.run_tables", "retrieval.runs", "compat.rows",
 ]
+MODULES = [*FAST, *GLUE, SHARED]
 DIRECTIVES = {
     "language_level": 3,
     "cdivision": True,
@@ -150,7 +151,7 @@ def made(folder):
 def alone(folder):
     """One build at a time in a tree. The trees that were used least recently are removed."""
     os.utime(made(folder))
-    by_use = sorted(folder.parent.glob("tree-*"), key=lambda one: one.stat().st_mtime)
+    by_use = sorted(folder.parent.glob("tree-*"), key=lambda path: path.stat().st_mtime)
     for old in by_use[:-TREES]:
         shutil.rmtree(old, ignore_errors=True)
     with open(folder / "lock", "w") as lock:
@@ -164,6 +165,11 @@ def kept(path, state):
     """Whether a file was made from what has this state."""
     note = path.with_name(path.name + ".state")
     return path.exists() and note.exists() and note.read_text() == state
+
+
+def forget(path):
+    """Before a file is made again: what is left if that fails is of no state."""
+    path.with_name(path.name + ".state").unlink(missing_ok=True)
 
 
 def keep(path, state):
@@ -220,12 +226,6 @@ def jobs():
 
 # ------------------------------------------------------------------------------------------------------------- commands
 
-class Build(build):
-    def run(self):
-        shutil.rmtree(self.build_lib, ignore_errors=True)  # nothing of a file that is no longer in the sources
-        super().run()
-
-
 class BuildExtensions(build_ext):
     def build_extensions(self):
         self.tree, self.force = tree(), True
@@ -251,12 +251,15 @@ class BuildExtensions(build_ext):
         """Makes C of the modules whose sources have changed. Returns these modules."""
         options = CompilationOptions(include_path=["src"], compiler_directives=DIRECTIVES)
         needs = create_dependency_tree(Context.from_options(options), quiet=True)
-        state = {}
+        ours, state = {}, {}
         for ext in self.extensions:
             files = () if ext.name == f"hitcurve.{SHARED}" else needs.all_dependencies(*ext.sources)
-            ours = [Path(file) for file in sorted(files) if not os.path.isabs(file)]
-            state[ext.name] = digest(SHARED if ext.name.removeprefix("hitcurve.") in SHARING else "", *ours)
+            ours[ext.name] = sorted(file for file in files if not os.path.isabs(file))
+            shared = SHARED if ext.name.removeprefix("hitcurve.") in SHARING else ""
+            state[ext.name] = digest(shared, *map(Path, ours[ext.name]))
         stale = [ext for ext in self.extensions if not kept(self.c(ext), state[ext.name])]
+        for ext in stale:
+            forget(self.c(ext))
         if stale:
             sharing = {f"hitcurve.{name}" for name in (*SHARING, SHARED)}
             with said_by_children() as said:
@@ -270,7 +273,8 @@ class BuildExtensions(build_ext):
                         shared_utility_qualified_name=shared,
                     )
         for ext in stale:
-            warnings_of(self.c(ext)).write_text("".join(line for line in said if ext.sources[0] in line))
+            of_ours = [line for line in said if any(file in line for file in ours[ext.name])]
+            warnings_of(self.c(ext)).write_text("".join(of_ours))
             keep(self.c(ext), state[ext.name])
         return stale
 
@@ -279,13 +283,15 @@ class BuildExtensions(build_ext):
         # Tracebacks name the declarations of numpy and Cython, by folders that pip makes anew for each build.
         text = re.sub(r'^  ".+\.pxd",$', "", self.c(ext).read_text(encoding="utf-8"), flags=re.MULTILINE)
         found = headers(self.c(ext), ext.include_dirs[1:])
-        return digest(text, *found, ext.extra_compile_args, ext.extra_link_args)
+        settings = ext.define_macros, ext.extra_compile_args, ext.extra_link_args, ext.libraries
+        return digest(text, *found, settings)
 
     def build_extension(self, ext):
         path, module, code = Path(self.get_ext_fullpath(ext.name)), self.module(ext), self.code[ext.name]
         if ext.name in self.stale:
             self.said[get_ident()] = []
             ext.sources = [str(self.c(ext))]
+            forget(module)
             super().build_extension(ext)
             module.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, module)
@@ -312,7 +318,7 @@ class BuildExtensions(build_ext):
 
 
 class Warnings(Command):
-    """Shows what Cython and the compiler said of the modules of the last build. Anything is an error."""
+    """Builds, and shows what Cython and the compiler said of the modules. Anything is an error."""
     user_options: ClassVar = []
 
     def initialize_options(self):
@@ -322,12 +328,15 @@ class Warnings(Command):
         pass
 
     def run(self):
+        if not sys.platform.startswith("linux"):
+            print("what the compiler says is kept on Linux only")
+            return
+        self.run_command("build_ext")
         made = self.get_finalized_command("build_ext")
-        made.tree = tree()
-        found = [warnings_of(path) for ext in made.extensions for path in (made.c(ext), made.module(ext))]
+        found = [warnings_of(path) for ext in map(extension, MODULES) for path in (made.c(ext), made.module(ext))]
         absent = [path.name.removesuffix(".warnings") for path in found if not path.exists()]
         if absent:
-            sys.exit(f"not compiled here, or not on Linux: {', '.join(absent)}")
+            sys.exit(f"nothing is known of what was said of {', '.join(absent)}")
         said = "".join(path.read_text() for path in found)
         if said:
             sys.exit(said)
@@ -341,10 +350,13 @@ def description():
 
 
 if __name__ == "__main__":
+    # What is not kept of a build has a folder of its own: two builds may run at once, and no earlier file is left.
+    scratch = made(tree() / f"run-{os.getpid()}")
+    atexit.register(shutil.rmtree, os.path.abspath(scratch), ignore_errors=True)
     setup(
         long_description=description(),
         long_description_content_type="text/markdown",
-        cmdclass={"build": Build, "build_ext": BuildExtensions, "warnings": Warnings},
-        options={"build": {"build_base": str(tree())}, "egg_info": {"egg_base": str(made(tree()))}},
-        ext_modules=[extension(name) for name in [*FAST, *GLUE, SHARED]],
+        cmdclass={"build_ext": BuildExtensions, "warnings": Warnings},
+        options={"build": {"build_base": str(scratch)}, "egg_info": {"egg_base": str(scratch)}},
+        ext_modules=[extension(name) for name in MODULES],
     )

@@ -11,7 +11,8 @@ export IPYTHONDIR="$root/build/ipython" JUPYTER_CONFIG_DIR="$root/build/jupyter"
 constraints="$root/ci/constraints.txt"
 export PIP_CACHE_DIR="$root/build/pip-cache" PIP_DISABLE_PIP_VERSION_CHECK=1
 # What pip is told about sources of packages, uv is told too.
-export UV_CACHE_DIR="$root/build/uv-cache" UV_NO_CONFIG=1 UV_FIND_LINKS="${UV_FIND_LINKS:-${PIP_FIND_LINKS:-}}" UV_PYTHON_DOWNLOADS=never
+export UV_CACHE_DIR="$root/build/uv-cache" UV_PYTHON_DOWNLOADS=never
+[ -z "${PIP_FIND_LINKS:-}" ] || export UV_FIND_LINKS="${UV_FIND_LINKS:-${PIP_FIND_LINKS// /,}}"
 [ -z "${PIP_INDEX_URL:-}" ] || export UV_INDEX_URL="${UV_INDEX_URL:-$PIP_INDEX_URL}"
 [ -z "${PIP_EXTRA_INDEX_URL:-}" ] || export UV_EXTRA_INDEX_URL="${UV_EXTRA_INDEX_URL:-$PIP_EXTRA_INDEX_URL}"
 
@@ -30,36 +31,33 @@ build_tools() {
     echo "$stamp" > "$tools/stamp"
 }
 
-has_uv() {
-    [ -z "${HITCURVE_PIP:-}" ] && [ -x "$tools/bin/uv" ]
-}
-
-# install ARGUMENT...: packages for the environment in $env.
+# install ARGUMENT...: packages for the environment in $env. pip does it where uv cannot, as with a mirror that only pip knows.
 install() {
-    if has_uv; then
-        "$tools/bin/uv" pip install --quiet --python "$env/bin/python" --compile-bytecode "$@"
-    else
-        "$env/bin/python" -m pip --quiet install "$@"
+    if [ -z "${HITCURVE_PIP:-}" ] && [ -x "$tools/bin/uv" ] &&
+        "$tools/bin/uv" pip install --quiet --python "$env/bin/python" --compile-bytecode "$@"; then
+        return
     fi
+    "$tools/bin/python" -m pip --python "$env/bin/python" --quiet install "$@"
 }
 
 # wheel_of_sources: the wheel of this very source, made once for each state of it, each Python and each set of flags. What is
 # compiled for it is kept. Leaves its path in $wheel.
 wheel_of_sources() {
-    local sources=(pyproject.toml setup.py README.md LICENSE* src) state folder scratch
+    local sources=(pyproject.toml setup.py README.md LICENSE LICENSE-numpy src) state folder scratch
     build_tools
     state=$( (cd "$root" && find "${sources[@]}" -type f ! -name '*.py[co]' ! -name '*.so' ! -path '*.egg-info*' -print0 | LC_ALL=C sort -z |
-        xargs -0 cksum; cat "$tools/stamp"; echo "${HITCURVE_DEBUG:-} ${CC:-} ${CFLAGS:-} ${LDFLAGS:-}") | cksum | tr ' ' -)
+        xargs -0 cksum && "$tools/bin/python" -c 'import runpy; print(runpy.run_path("setup.py", run_name="setup")["tree"]())') | cksum | tr ' ' -)
     folder="$root/build/wheels/$state"
     if [ ! -d "$folder" ]; then
         echo "== making the wheel of hitcurve; the first time about a minute" >&2
         mkdir -p "$root/build/wheels"
+        find "$root/build/wheels" -maxdepth 1 -name 'making.*' -mmin +60 -exec rm -rf {} + # of commands that were interrupted
         scratch=$(mktemp -d "$root/build/wheels/making.XXXXXX")
         (cd "$root" && "$tools/bin/python" -c 'import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])' "$scratch" \
             > "$root/build/wheels/log") || { tail -n 30 "$root/build/wheels/log" >&2; exit 1; }
-        mv "$scratch" "$folder"
+        if [ -d "$folder" ]; then rm -rf "$scratch"; else mv "$scratch" "$folder"; fi # another command may have been first
         # shellcheck disable=SC2012 # the names are numbers
-        ls -dt "$root/build/wheels"/[0-9]* | tail -n +13 | xargs rm -rf
+        (cd "$root/build/wheels" && ls -dt [0-9]* | tail -n +13 | xargs rm -rf)
     fi
     wheel=$(echo "$folder"/hitcurve-*.whl)
 }
@@ -87,17 +85,14 @@ environment() {
     if [ "$(cat "$env/stamp" 2>/dev/null)" = "$packages $wheel" ]; then
         return
     fi
+    rm -f "$env/stamp"
     if [ "$(cat "$env/packages" 2>/dev/null)" = "$packages" ]; then
         install --no-deps --force-reinstall "$wheel"
     else
         echo "== installing hitcurve$extras into $env" >&2
         rm -rf "$env"
-        if has_uv; then
-            "$python" -m venv --without-pip "$env"
-        else
-            "$python" -m venv "$env"
-        fi
-        more_packages "hitcurve$extras @ file://$wheel" "$@"
+        "$python" -m venv --without-pip "$env"
+        more_packages "$wheel$extras" "$@"
         mkdir -p "$env/work"
         echo "$packages" > "$env/packages"
     fi

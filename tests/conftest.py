@@ -140,8 +140,8 @@ def pytest_sessionfinish(session):
     if skips()[1]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     option, whole = config.option, config.args == [str(Path(__file__).parent)]
-    if whole and not (option.keyword or option.markexpr or option.room or option.changed or option.all) and (
-            session.exitstatus == pytest.ExitCode.OK and SECONDS[0].parent.is_dir()):
+    parts = option.keyword, option.markexpr, option.room, option.changed, option.all, option.collectonly
+    if whole and not any(parts) and session.exitstatus == pytest.ExitCode.OK and SECONDS[0].parent.is_dir():
         SECONDS[0].write_text("".join(f"{took:.1f} {file}\n" for file, took in seconds.most_common()))
 
 

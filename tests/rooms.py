@@ -13,16 +13,16 @@ ROOT = Path(__file__).resolve().parents[1]
 # other. Behind a test stands the highest room that it uses besides its own: a change of that room runs it too.
 TABLE = """
 0 core       | _base _kernel curves shown measures results tools capi hitcurve _trec_names _version __init__ py
-             | kernel:statistics areas bad_input:sources cost discrepancies exhaustive:compat extremes:retrieval
+             | kernel:statistics areas bad_input:sources cost discrepancies exhaustive:compat extremes:house
                gains:compat gains_blocks:cli gains_curves:report gains_edges:retrieval gains_graded:statistics
                gains_pairs:statistics gains_users:retrieval inputs:compat means:statistics measures:statistics
                numbers:statistics order_accuracy orders properties reference register:compat score_dumps
-               subtopics:report tools user_models:retrieval whole_scores:statistics
-1 retrieval  | retrieval | retrieval:cli overlap
+               subtopics:report tools:house user_models:retrieval whole_scores:statistics
+1 retrieval  | retrieval | retrieval:house overlap
 1 statistics | statistics | statistics:report
-1 sources    | sources | sources:cli
+1 sources    | sources | sources:house
 2 report     | report | report:cli latex:cli notebook printed:cli
-3 compat     | compat ir_measures presets | compat ir_measures:cli peers presets
+3 compat     | compat ir_measures presets | compat:house ir_measures:cli peers presets:house
 3 spark      | spark | spark
 4 cli        | cli __main__ | cli rates
 5 house      | | build docs foreign imports installed isolated pickles readme rooms threads
@@ -72,7 +72,8 @@ def changed(commit):
             raise ValueError(done.stderr.strip())
         return done.stdout.splitlines()
 
-    return sorted({*lines("diff", "--name-only", commit), *lines("ls-files", "--others", "--exclude-standard")})
+    new = lines("ls-files", "--others", "--exclude-standard")
+    return sorted({*lines("diff", "--name-only", "--no-renames", commit), *new})
 
 
 def wanted(room=None, commit=None):
