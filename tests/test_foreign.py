@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import threading
+import venv
 from pathlib import Path
 
 import numpy as np
@@ -148,7 +149,10 @@ def test_the_example_is_installed_with_pip(tmp_path):
     if not EXAMPLE.is_dir():
         pytest.skip("no docs beside these tests")
     source = shutil.copytree(EXAMPLE, tmp_path / "source")
-    install = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
+    venv.create(tmp_path / "pip", with_pip=True)  # this environment may have none
+    python = next(path for path in (tmp_path / "pip").glob("*/python*") if path.is_file())
+    pip = [python, "-m", "pip", "--disable-pip-version-check"]
+    install = [*pip, "--python", sys.executable, "install", "--quiet"]
     run([*install, "--no-build-isolation", "--no-index", "--no-deps", "--target", tmp_path / "site", source])
     code = """
 import sys

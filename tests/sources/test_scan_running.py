@@ -182,8 +182,8 @@ def dask_scheduler(request):
         yield client
 
 
-@pytest.mark.filterwarnings("default")  # what dask itself warns of is not ours to be strict about
-@pytest.mark.filterwarnings("ignore:numpy.core is deprecated")  # pickle looks for a function in every module
+# What dask itself warns of is not ours to be strict about. pickle looks for a function in every module.
+@pytest.mark.filterwarnings("default", "ignore:numpy.core is deprecated")
 def test_the_recipe_for_dask_counts_the_same_twice(items, dask_scheduler):
     """As the page has it; the counts of the blocks are kept, as they are on a cluster, and added up twice."""
     dask = pytest.importorskip("dask")

@@ -51,6 +51,7 @@ cdef class Grouped:
     cdef int64_t* first_slot
     cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil
     cdef int finish(self) except -1
+    cdef list all_query_ids(self)
     cdef int leave_out(self) except -1
     cdef Py_ssize_t end_of(self, Py_ssize_t s) noexcept nogil
 

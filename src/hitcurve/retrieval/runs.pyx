@@ -352,6 +352,9 @@ cdef class Grouped:
     @property
     def query_ids(self):
         """The query ids, in the order of the source."""
+        return self.all_query_ids()
+
+    cdef list all_query_ids(self):
         return [text.decode("utf-8", "surrogateescape") for text in self.names.all_texts()]
 
     cdef bint add_segment(self, const Doc* name, Py_ssize_t start) noexcept nogil:
@@ -707,10 +710,9 @@ cdef class Qrels(Grouped):
 
     cdef dict places(self):
         """The number of each query, by its id."""
-        query_ids = self.query_ids
         with cython.critical_section(self):
             if self.numbers is None:
-                self.numbers = {text: q for q, text in enumerate(query_ids)}
+                self.numbers = {text: q for q, text in enumerate(self.all_query_ids())}
                 self.ids = [None] * len(self.numbers)
             return self.numbers
 
