@@ -51,7 +51,7 @@ def changed(path, text):
     os.utime(path, (0, 0))
 
 
-def test_only_what_changed_is_compiled(checkout):
+def test_pages_python_and_times_compile_nothing(checkout):
     package = checkout / "src" / "hitcurve"
     (package / "_base" / "new.py").write_text("", encoding="utf-8")
     for path in (checkout / "README.md", package / "measures.py", package / "curves" / "hit.pyi"):
@@ -59,6 +59,14 @@ def test_only_what_changed_is_compiled(checkout):
     for path in package.rglob("*.pyx"):
         os.utime(path)  # as in a fresh clone: contents count, not times
     assert compiled(checkout) == (0, 0)
+    # What is not compiled is not kept: no file that is gone can be in the next wheel.
+    (tree,) = (checkout / "build").iterdir()
+    assert {path.name for path in tree.iterdir()} == {"c", "modules", "lock"}
+
+
+@pytest.mark.slow
+def test_a_change_compiles_what_needs_it(checkout):
+    package = checkout / "src" / "hitcurve"
     # The comment of a declaration: the modules that cimport it are C again, and the C is what it was.
     changed(package / "_kernel" / "novelty.pxd", "\n# more\n")
     users = [path for path in package.rglob("*.pyx") if "_kernel.novelty cimport" in path.read_text(encoding="utf-8")]
@@ -72,11 +80,9 @@ def test_only_what_changed_is_compiled(checkout):
     kept = setup(checkout, "warnings")
     if sys.platform.startswith("linux"):
         assert kept.returncode == 1 and "never_called" in kept.stderr
-    # What is not compiled is not kept: no file that is gone can be in the next wheel.
-    (tree,) = (checkout / "build").iterdir()
-    assert {path.name for path in tree.iterdir()} == {"c", "modules", "lock"}
 
 
+@pytest.mark.slow
 def test_a_build_that_failed_leaves_nothing_behind(checkout):
     """A source that is as it was before an error is made anew, since the failed build has written over its C."""
     source = checkout / "src" / "hitcurve" / "_kernel" / "novelty.pyx"
