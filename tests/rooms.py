@@ -25,7 +25,7 @@ TABLE = """
 3 compat     | compat ir_measures presets | compat:house ir_measures:cli peers presets:house
 3 spark      | spark | spark
 4 cli        | cli __main__ | cli rates
-5 house      | | build docs foreign imports installed isolated pickles readme rooms threads
+5 house      | | docs foreign house imports installed isolated pickles readme threads
 """
 
 

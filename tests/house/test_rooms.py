@@ -14,7 +14,7 @@ from test_imports import EDGES, FILES, SOURCE
 
 import hitcurve as hc
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parents[1]
 TEST_FILES = sorted(HERE.rglob("test_*.py"))
 
 

@@ -1,1 +1,0 @@
-# Functions of Cython that the compiled modules share; nothing here is for Python.
